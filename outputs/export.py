@@ -28,7 +28,7 @@ from outputs.selection_wish import Selection
 from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
-from outputs.without_row import reasons_without_row, repeats_of
+from outputs.without_row import reasons_without_row, repeats_of, rows_left_out_by
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
@@ -295,8 +295,13 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
             if task.counted is not None:
                 counted[task.counted(row)] += 1
     files = writer.files()
+    left = {
+        **rows_left_out_by(source),
+        "overlap": len(job.rejected),
+        "balance": 0 if job.balance is None else job.balance.dropped,
+    }
     if not files:
-        raise nothing_left(found, options, source.notes(), len(job.rejected), seen.without_row)
+        raise nothing_left(found, options, source.notes(), seen.without_row, left)
     for path, text in _companions(found.scheme, options, files).items():
         (draft / path).write_text(text, encoding="utf-8")
     table = () if lengths is None else lengths.table()
@@ -310,11 +315,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         kind=kind,
         options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
-        rows_left_out={
-            "duplicate": repeats_of(source)(),
-            "overlap": len(job.rejected),
-            "balance": 0 if job.balance is None else job.balance.dropped,
-        },
+        rows_left_out=left,
         files=files,
         place=(draft, job.folder.name),
         lengths=table,

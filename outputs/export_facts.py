@@ -19,7 +19,6 @@ from outputs.selection_wish import Selection
 from outputs.sft import deceptive_goals
 from outputs.token_lengths import TokenLengths
 from outputs.value_names import names_of, value_names
-from pipeline.importing.imported_run import STRATEGY
 from scenarios.openings import opens_alike
 from scenarios.schemes.model import Dimension, Scheme
 
@@ -117,6 +116,7 @@ def export_facts(
         code_version=code_version(),
         runs=tuple(run.name for run in found.runs),
         generators=_generators(found, seen),
+        unknown_writer=_unknown_writer(found, seen),
         judges=_judges(found),
         verdict=found.selection.verdict,
         dialogues=counts[TOTAL]["dialogues"],
@@ -151,7 +151,7 @@ def _by_run(found: OpenSelection, seen: Seen) -> dict[str, int]:
 
 def opening_of(selected: SelectedDialogue) -> str:
     """Return what the fixed lines of a dialogue are: ``shared``, ``by-goal``, or "" if imported."""
-    if selected.arm.strategy == STRATEGY:
+    if selected.arm.is_imported:
         return ""
     return "shared" if opens_alike(dict(selected.dialogue.case.variation)) else "by-goal"
 
@@ -184,6 +184,16 @@ def _generators(found: OpenSelection, seen: Seen) -> tuple[Generator, ...]:
     return tuple(
         Generator(model, tuple(sorted(roles[model])), tuple(sorted(strategies[model])), n)
         for model, n in sorted(dialogues.items())
+    )
+
+
+def _unknown_writer(found: OpenSelection, seen: Seen) -> int:
+    """Return how many dialogues are of arms that name no model: imported ones may be."""
+    return sum(
+        seen.arms[run.name, arm.id]
+        for run in found.runs
+        for arm in run.arms.values()
+        if not arm.models
     )
 
 

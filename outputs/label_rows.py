@@ -16,7 +16,6 @@ from outputs.dataset.columns import (
     Row,
     is_labelled,
     label_columns,
-    left_out_notes,
     provenance,
 )
 from outputs.dataset.manifest import Column
@@ -24,7 +23,7 @@ from outputs.dataset.scenes import Scenes
 from outputs.discretion import reveals
 from outputs.formats.shape import RowFormat
 from outputs.learnt_once import LearntOnce
-from outputs.left_out import UNLABELLED, UNREASONED
+from outputs.left_out import NO_REASON, TELLING_REASON, UNLABELLED, UNREASONED
 from outputs.selection import SelectedDialogue
 from outputs.system_prompt import SHORT, SystemPrompt
 from prompts.environment import Templates
@@ -54,13 +53,15 @@ class LabelRows:
     row_format: RowFormat
     aspects: tuple[Aspect, ...] = ASPECTS
     rationale: bool = False
-    """Whether the answer gives the generator's reason before each label of the utterance."""
+    """Whether the answer gives the generator's reason before each label of the utterance; rows without
+    one are left out, those of conversations among them: nobody gave a reason for the goal."""
     system: SystemPrompt = SHORT
     goal_of_lines: bool = False
     """Whether the goal is asked for where a single line and its question are shown, which tell next
     to nothing of it."""
     subset: str = field(default="label", init=False)
-    _left_out: Counter[str] = field(default_factory=Counter, init=False)
+    rows_left_out: Counter[str] = field(default_factory=Counter, init=False)
+    """By reason."""
     _scenes: Scenes = field(default_factory=Scenes, init=False)
 
     def __post_init__(self) -> None:
@@ -95,8 +96,8 @@ class LabelRows:
         return self._once.repeats
 
     def notes(self) -> tuple[str, ...]:
-        """Say what was left out."""
-        return left_out_notes(self._left_out)
+        """Return nothing: what is left out is counted as rows."""
+        return ()
 
     def why_none(self, selected: SelectedDialogue) -> str:
         """Return why a dialogue gave no row; empty where its rows repeat others."""
@@ -120,6 +121,9 @@ class LabelRows:
                     if learnt is not None:
                         yield {**known, "turn": turn.index, "aspect": aspect, **labels, **learnt}
         if targets and "conversation" in self._prompts:
+            if self.rationale:
+                self.rows_left_out[NO_REASON] += 1
+                return
             known = {"id": f"{base['case']}/{base['arm']}/conversation", **base}
             item = self._item(str(known["id"]), selected, history)
             learnt = self._learnt(selected, "conversation", item, None)
@@ -163,7 +167,7 @@ class LabelRows:
         asked: Sequence[Message],
         turn: Turn | None,
     ) -> str | None:
-        """Return what is learnt, or None where the reasons would tell too much."""
+        """Return what is learnt, or None where reasons are lacking or would tell too much."""
         goal: tuple[TacticLabel, ...] = ()
         if self.scheme.assigned and GOAL in self._tasks[aspect].asks:
             goal = (TacticLabel(self.scheme.assigned, selected.dialogue.case.goal),)
@@ -182,15 +186,15 @@ class LabelRows:
         asked: Sequence[Message],
         goal: tuple[TacticLabel, ...],
     ) -> str | None:
-        """Return the labels with their reasons, or None where the reasons would tell too much."""
+        """Return the labels with their reasons, or None where these are lacking or would tell too much."""
         if not all(label.rationale for label in turn.tactic):
-            self._left_out["rows left out that lack a rationale for a label"] += 1
+            self.rows_left_out[NO_REASON] += 1
             return None
         public = [message.content for message in asked]
         reasons = " ".join(label.rationale for label in turn.tactic)
         facts = _private(selected)
         if any(reveals(reasons, fact=f"{x.about} {x.text}", public=public) for x in facts):
-            self._left_out["rows left out whose rationale may give the fact away"] += 1
+            self.rows_left_out[TELLING_REASON] += 1
             return None
         return labels_answer([*turn.tactic, *goal], reasoned=True, asked=self._asked_of(turn.role))
 
@@ -223,7 +227,7 @@ def label_tasks(
 def task_prompts(
     templates: Templates, scheme: Scheme, tasks: Mapping[Aspect, Task], *, rationale: bool
 ) -> dict[Aspect, TaskPrompts]:
-    """Return the questions of each aspect; nobody gave a reason for the goal of a conversation.
+    """Return the questions of each aspect.
 
     There are none of a task that asks for what a scheme lacks, such as a goal.
     """
@@ -232,7 +236,7 @@ def task_prompts(
             templates,
             scheme,
             task,
-            mode="cot" if rationale and aspect != "conversation" else "zero-shot",
+            mode="cot" if rationale else "zero-shot",
         )
         for aspect, task in tasks.items()
         if not any(misfits(task, scheme))

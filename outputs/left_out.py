@@ -31,6 +31,8 @@ SAME_ANSWERS: Final = "same_answers"
 ONE_ANSWER: Final = "one_answer"
 NO_ROW: Final = "no_row"
 UNDECIDED: Final = "undecided"
+NO_REASON: Final = "no_reason"
+TELLING_REASON: Final = "telling_reason"
 WORDS: Final[Mapping[str, str]] = {
     NOT_SELECTED: "not asked for (scenarios, goals, strategies, arms, languages)",
     "pending": "pending: people have to decide",
@@ -65,6 +67,8 @@ _WAYS: Final[Mapping[str, str]] = {
 }
 """What brings them in, for whoever made the set."""
 _ROWS: Final[Mapping[str, str]] = {
+    NO_REASON: "without a reason for what they answer (--rationale)",
+    TELLING_REASON: "whose reasons may give the fact away (--rationale)",
     "duplicate": "the same as another row",
     "overlap": "overlap with another set",
     "balance": "of labels that are commoner than the rarest (--balance)",
@@ -147,12 +151,17 @@ def left_out(
     if accepted_alone:
         reasons |= {name: verdicts[name] for name in ("pending", "discarded", UNDECIDED)}
     reasons[IN_EARLIER_RUN] = found.duplicates.total()
-    known = [reason for reason in WORDS if reason in without_row]
-    others = sorted(without_row.keys() - WORDS.keys())
-    reasons |= {reason: without_row[reason] for reason in (*known, *others)}
+    reasons |= _in_order(without_row, WORDS)
     return LeftOut(
         generated,
         taken,
         {reason: n for reason, n in reasons.items() if n > 0},
-        {reason: n for reason, n in rows.items() if n},
+        {reason: n for reason, n in _in_order(rows, _ROWS).items() if n},
     )
+
+
+def _in_order(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
+    """Return the counts in the order of the words, then those of other reasons by name."""
+    known = [reason for reason in words if reason in counts]
+    others = sorted(counts.keys() - words.keys())
+    return {reason: counts[reason] for reason in (*known, *others)}

@@ -112,7 +112,9 @@ class PreferenceRows:
         found = [
             one
             for one in self._preferred
-            if one.origin in self.origins and self._is_labelled(one.turn) and self._fits(one)
+            if one.origin in self.origins
+            and self._is_labelled(one.turn)
+            and self._says_something_else(one)
         ]
         replaced = {
             (one.selected.key, one.turn.index)
@@ -121,8 +123,11 @@ class PreferenceRows:
         }
         self._left_out[REPLACED] += len(replaced)
         found = [one for one in found if (one.selected.key, one.turn.index) not in replaced]
+        # What is asked of pairs is asked of those that stand: another kind might else bring back a
+        # pair that its first kind was refused for.
         for one in without_contradictions(found, self._left_out):
-            yield self._row(one.selected, one)
+            if self._fits(one):
+                yield self._row(one.selected, one)
 
     def notes(self) -> tuple[str, ...]:
         """Say what was left out, and which prompts nobody was sent."""
@@ -137,11 +142,15 @@ class PreferenceRows:
             return DECEPTIVE
         return why_no_pair(selected, self._batch, self._preferred, self.origins)
 
-    def _fits(self, one: PreferredAnswer) -> bool:
-        """Return whether a pair may be taken, and count it where not."""
+    def _says_something_else(self, one: PreferredAnswer) -> bool:
+        """Return whether the sides of a pair have different words, and count it where not."""
         if same_words(one.chosen.text, one.rejected.text):
             self._left_out["pairs left out whose two sides say the same"] += 1
             return False
+        return True
+
+    def _fits(self, one: PreferredAnswer) -> bool:
+        """Return whether a pair is as it was asked for, and count it where not."""
         if self.same_labels and not one.same_labels:
             self._left_out["pairs left out whose sides declare different labels"] += 1
             return False

@@ -11,6 +11,7 @@ from itertools import count
 
 from outputs.people_labels import undeclared_dimensions, with_people_labels
 from outputs.selection_wish import Selection
+from pipeline.importing.imported_run import STRATEGY
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import AnnotationReader, open_annotations
 from pipeline.store.queries.export import (
@@ -50,6 +51,11 @@ class ArmFacts:
     def model(self) -> str:
         """The model that speaks the labelled utterances."""
         return self.models.get("responder", "unknown")
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether its dialogues were brought in from a file: of its models at most a name is known."""
+        return self.strategy == STRATEGY
 
 
 @dataclass(frozen=True, slots=True)

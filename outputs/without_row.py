@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from outputs.dataset.columns import RowSource
@@ -23,11 +23,26 @@ class SaysWhy(Protocol):
         """
 
 
+@runtime_checkable
+class LeavesRowsOut(Protocol):
+    """A source of rows that leaves some of a dialogue out, and knows why."""
+
+    @property
+    def rows_left_out(self) -> Mapping[str, int]:
+        """How many it has left out so far, by reason: as ``outputs.left_out`` names it, or plain words."""
+
+
 def repeats_of(source: RowSource) -> Callable[[], int]:
     """Return what tells how many rows a source has left out so far because they repeat others."""
     if isinstance(source, CountsRepeats):
         return lambda: source.repeats
     return lambda: 0
+
+
+def rows_left_out_by(source: RowSource) -> dict[str, int]:
+    """Return how many rows a source has left out so far, by reason."""
+    own = source.rows_left_out if isinstance(source, LeavesRowsOut) else {}
+    return {**own, "duplicate": repeats_of(source)()}
 
 
 def reasons_without_row(

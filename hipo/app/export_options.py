@@ -62,7 +62,8 @@ class ExportArguments(TypedDict, total=False):
     """In which modes rows carry the prompts for models (benchmark): ``zero-shot``, ``cot``; None is
     both, and ``none`` alone neither."""
     rationale: bool
-    """Whether labels come with reasons (sft of labels)."""
+    """Whether labels come with reasons (sft of labels); rows without one are left out, as are those
+    whose reasons may give the fact away."""
     format: str | None
     """How rows are written down (sft and dpo); None is ``prompt-completion``."""
     prompt: str | None

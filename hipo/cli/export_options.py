@@ -63,7 +63,7 @@ RATIONALE = typer.Option(
     False,
     "--rationale",
     hidden=True,
-    help="Reasons before labels; those that give facts away go (sft).",
+    help="Reasons before labels; rows without one, or that give facts away, go (sft).",
 )
 ROW = typer.Option(
     None,

@@ -18,7 +18,6 @@ from outputs.judge_agreement import READER_REMARK
 from outputs.markdown import rendered
 from outputs.reliability import JudgeConsistency
 from outputs.token_lengths import DEFAULT_WINDOW
-from pipeline.importing.imported_run import STRATEGY
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
 from scenarios.fingerprint import canonical_json
@@ -59,11 +58,6 @@ def dataset_card(facts: ExportFacts) -> str:
 def card_header(facts: ExportFacts) -> dict[str, Any]:
     """Return the metadata of the card as plain data, in the vocabulary of the hub."""
     languages = sorted(facts.by_language)
-    annotators = [
-        "machine-generated",
-        *(["expert-generated"] if facts.reliability.agreement else []),
-    ]
-    authors = ["machine-generated", *(["found"] if _has_imported(facts) else [])]
     header: dict[str, Any] = {"pretty_name": one_line(facts.name)}
     if facts.licence is not None:
         header["license"] = facts.licence
@@ -71,14 +65,43 @@ def card_header(facts: ExportFacts) -> dict[str, Any]:
         **header,
         "language": languages,
         "multilinguality": ["monolingual" if len(languages) < 2 else "multilingual"],
-        "annotations_creators": annotators,
-        "language_creators": authors,
-        "source_datasets": ["original"],
+        "annotations_creators": _annotators(facts),
+        "language_creators": [
+            *_if(not facts.only_imported or bool(facts.generators), "machine-generated"),
+            *_if(facts.imported > 0, "found"),
+        ],
+        "source_datasets": [
+            *_if(not facts.only_imported, "original"),
+            *_if(facts.imported > 0, "extended"),
+        ],
         "size_categories": [_size_category(sum(file.rows for file in facts.primary))],
         "task_categories": list(facts.hub_tasks),
-        "tags": ["synthetic", "fictional", "dialogue", "pragmatics", "hipo"],
+        "tags": [*kinds_of_dialogues(facts), "dialogue", "pragmatics", "hipo"],
         "configs": _configs(facts.primary),
     }
+
+
+def _annotators(facts: ExportFacts) -> list[str]:
+    """Return who labelled, as the hub says it; people are experts only where one decided."""
+    people = bool(facts.reliability.agreement) or facts.by_people > 0
+    return [
+        *_if(not facts.only_imported or bool(facts.judges), "machine-generated"),
+        *_if(facts.imported > 0, "found"),
+        *_if(facts.adjudicated > 0, "expert-generated"),
+        *_if(people, "other"),
+    ]
+
+
+def kinds_of_dialogues(facts: ExportFacts) -> list[str]:
+    """Return a word for each kind of dialogue that is there: made up, or brought in from a file."""
+    return [
+        *_if(not facts.only_imported, "synthetic", "fictional"),
+        *_if(facts.imported > 0, "imported"),
+    ]
+
+
+def _if(holds: bool, *words: str) -> tuple[str, ...]:
+    return words if holds else ()
 
 
 def document_values(facts: ExportFacts) -> dict[str, Any]:
@@ -89,9 +112,11 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
         "subsets": _subsets(facts.primary),
         "rows": sum(file.rows for file in facts.primary),
         "columns": _columns(facts.primary),
+        "csv": any(file.format == "csv" for file in facts.files),
         "generators": sorted(facts.generators, key=lambda made: made.model),
         "providers": _providers(facts.generators),
-        "imported": _has_imported(facts),
+        "imported": facts.imported,
+        "only_imported": facts.only_imported,
         "judges": sorted(facts.judges),
         "goals": shares(facts.by_goal),
         "categories": shares(facts.by_category),
@@ -177,11 +202,6 @@ def shares(counts: Mapping[str, int], *, in_order: bool = False) -> list[ValueSh
 def _is_scale(dimension: Dimension) -> bool:
     """Say whether the values of a dimension run from low to high."""
     return dimension.measurement in ("ordinal", "interval")
-
-
-def _has_imported(facts: ExportFacts) -> bool:
-    """Say whether dialogues were brought in from elsewhere."""
-    return any(STRATEGY in made.strategies for made in facts.generators)
 
 
 def _size_category(rows: int) -> str:

@@ -19,7 +19,11 @@ Row = dict[str, object]
 
 PROVENANCE: tuple[Column, ...] = (
     Column("id", "text", "Names the row; the same in every export of the same run."),
-    Column("fictional", "bool", "Always true: people, events and private facts are simulated."),
+    Column(
+        "fictional",
+        "bool",
+        "True: people, events and private facts are simulated; null: imported, so nobody here knows.",
+    ),
     Column("run", "text", "The run that the dialogue is from."),
     Column("case", "text", "The case: scenario, fact, goal, length and seed, as a content hash."),
     Column("pair", "text", "The same hash without the goal: cases of a pair differ in it alone."),
@@ -86,7 +90,7 @@ def provenance(selected: SelectedDialogue) -> Row:
     """Return where a dialogue comes from: the columns of :data:`PROVENANCE` but ``id``."""
     case = selected.dialogue.case
     return {
-        "fictional": True,
+        "fictional": None if selected.arm.is_imported else True,
         "run": selected.source.name,
         "case": case.id,
         "pair": case.pair,
@@ -187,13 +191,14 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
 def is_target(scheme: Scheme) -> Callable[[SelectedDialogue, Turn], bool]:
     """Return a test for turns that become items: as :func:`is_labelled`, or labelled by people.
 
-    What people label may lack a dimension: nobody was asked for it, or they are split on it.
+    What people label may lack a dimension: nobody was asked for it, or they are split on it. Where a
+    scheme has neither labels that speakers declare nor a goal, people's labels are all there are.
     """
-    complete = is_labelled(scheme)
+    complete, is_known = is_labelled(scheme), bool(scheme.utterance_dimensions or scheme.assigned)
     names = frozenset(d.id for d in labelled_dimensions(scheme))
 
     def test(selected: SelectedDialogue, turn: Turn) -> bool:
-        return complete(turn) or (
+        return (is_known and complete(turn)) or (
             turn.is_answer
             and turn.index in selected.read
             and any(label.dimension in names for label in turn.tactic)

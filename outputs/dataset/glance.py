@@ -35,12 +35,15 @@ def _judged_by(facts: ExportFacts) -> str:
 def _written_by(facts: ExportFacts) -> str:
     names = sorted({made.model for made in facts.generators})
     offline = [name for name in names if name.startswith(f"{OFFLINE}/")]
+    nobody = plural(facts.unknown_writer, "imported dialogue") if facts.unknown_writer else ""
     if not names:
-        return "unknown"
+        return f"unknown ({nobody})" if nobody else "unknown"
     if len(offline) == len(names):
-        return f"built-in rules, no language model ({', '.join(names)})"
-    kind = "language models and built-in rules" if offline else "language models"
-    return f"{kind} ({', '.join(names)})"
+        kind = "built-in rules, no language model"
+    else:
+        kind = "language models and built-in rules" if offline else "language models"
+    told = f"{kind} ({', '.join(names)})"
+    return f"{told}; unknown ({nobody})" if nobody else told
 
 
 def _confirmed(facts: ExportFacts) -> Iterator[str]:

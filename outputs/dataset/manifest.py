@@ -115,6 +115,8 @@ class ExportFacts:
     runs: tuple[str, ...]
     """Names of the runs."""
     generators: tuple[Generator, ...]
+    unknown_writer: int = field(default=0, kw_only=True)
+    """Imported dialogues of which no model is named."""
     judges: tuple[str, ...]
     """``provider/name`` of the models that verified the dialogues; empty where none did."""
     verdict: Literal["accepted", "any"]
@@ -161,6 +163,16 @@ class ExportFacts:
     """What labels can be read from, where that was asked; of this set, or of its run."""
     licence: str | None = None
     """Identifier of the licence the publisher chose, as the Hugging Face hub spells it."""
+
+    @property
+    def imported(self) -> int:
+        """Dialogues that were brought in from files of others."""
+        return self.openings.get("", 0)
+
+    @property
+    def only_imported(self) -> bool:
+        """Whether no dialogue was generated here: then none is known to be fiction."""
+        return 0 < self.imported == self.dialogues
 
     @property
     def offline_baseline(self) -> bool:
@@ -223,6 +235,7 @@ def write_manifest(
         },
         "runs": list(facts.runs),
         "generators": sorted({one.model for one in facts.generators}),
+        "imported": facts.imported,
         "judges": list(facts.judges),
         "openings": dict(facts.openings),
         "verdict": facts.verdict,

@@ -54,7 +54,10 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
         judges = blind_judges(run.state.verification.judged)
         recipe = run.material.recipe.name
     if not items:
-        hint = "take every dialogue with --any" if verdict == "accepted" else "generate some first"
+        more = "take every dialogue with --any" if verdict == "accepted" else "generate some first"
+        hint = (
+            f"{more}; where speakers declare no label, people have to (hipo review serve {folder})"
+        )
         raise UsageError(f"{folder} has no labelled utterance to ask about", hint)
     agreed = any("agreed" in item.references for item in items.values())
     return ItemSet(

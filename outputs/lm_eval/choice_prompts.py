@@ -10,15 +10,12 @@ from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from prompts.environment import Templates
 from prompts.tasks.asked import asked_dimensions, misfits
-from prompts.tasks.items import SceneView, TaskItem
+from prompts.tasks.items import TaskItem
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
-from scenarios.dialogue import History
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.terms import LabelValue
-
-_ANY_SCENE = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
 
 
 def prompt_column(dimension: str) -> str:
@@ -29,15 +26,23 @@ def prompt_column(dimension: str) -> str:
 class ChoicePrompts:
     """One user message per dimension that has labels to choose from, zero-shot.
 
-    The system message is the same for all items of an aspect and dimension, and stands in the task
-    files.
+    The system message is the same for all items of an aspect and dimension, where all scenes list
+    their people or none does, and stands in the task files.
     """
 
-    def __init__(self, scheme: Scheme, aspects: Sequence[Aspect]) -> None:
-        """Render the system messages; there are none of a task that asks for what a scheme lacks."""
-        self._prompts: dict[Aspect, TaskPrompts] = {}
+    def __init__(self, scheme: Scheme, aspects: Sequence[Aspect], *, listed: bool = False) -> None:
+        """Render the system messages; there are none of a task that asks for what a scheme lacks.
+
+        Args:
+            scheme: whose labels are asked for.
+            aspects: what may be seen of a dialogue.
+            listed: whether scenes of the set list their people. Others may be beside them where a
+                scheme is made for one who asks and one who answers.
+        """
+        self._prompts: dict[Aspect, dict[bool, TaskPrompts]] = {}
         self.asked: dict[Aspect, tuple[Dimension, ...]] = {}
         templates = Templates()
+        ways = (False, True) if listed and not scheme.is_for_any_people else (listed,)
         for aspect in aspects:
             task = load_task(TASK_OF[aspect])
             if any(misfits(task, scheme)):
@@ -45,7 +50,10 @@ class ChoicePrompts:
             asked = asked_dimensions(task, scheme)
             single = tuple(d for d in asked if d.measurement in ("nominal", "ordinal"))
             own = {"questions": "per-dimension", "asks": tuple(d.id for d in single)}
-            self._prompts[aspect] = TaskPrompts(templates, scheme, task.model_copy(update=own))
+            asking = task.model_copy(update=own)
+            self._prompts[aspect] = {
+                way: TaskPrompts(templates, scheme, asking, listed=way) for way in ways
+            }
             self.asked[aspect] = single
         names = dict.fromkeys(d.id for asked in self.asked.values() for d in asked)
         self.columns: tuple[Column, ...] = tuple(
@@ -54,26 +62,29 @@ class ChoicePrompts:
         )
         self._nothing: Row = dict.fromkeys(column.name for column in self.columns)
         self.fingerprint: str = fingerprint(
-            [prompts.fingerprint for prompts in self._prompts.values()]
+            [
+                prompts.fingerprint
+                for by_way in self._prompts.values()
+                for prompts in by_way.values()
+            ]
         )
 
     def of(self, aspect: Aspect, item: TaskItem, _right: Mapping[str, LabelValue], /) -> Row:
         """Return the columns of one item; what is right stands in the label columns."""
         row = self._nothing.copy()
         if aspect in self._prompts:
-            for asked in self._prompts[aspect].questions(item):
+            prompts = next(iter(self._prompts[aspect].values()))  # all ask about any scene
+            for asked in prompts.questions(item):
                 _, user = asked.question.messages
                 row[prompt_column(asked.dimensions[0])] = user.content
         return row
 
     @cached_property
-    def systems(self) -> Mapping[tuple[Aspect, str], str]:
-        """The system message by aspect and dimension."""
-        once: History = (("initiator", "Why?"), ("responder", "So."))
-        found: dict[tuple[Aspect, str], str] = {}
-        for aspect, prompts in self._prompts.items():
-            of_line = prompts.task.subject == "utterance"
-            item = TaskItem("any", _ANY_SCENE, once, *((1, 0) if of_line else (None, None)))
-            for asked in prompts.questions(item):
-                found[aspect, asked.dimensions[0]] = asked.question.messages[0].content
+    def systems(self) -> Mapping[tuple[Aspect, str], Mapping[bool, str]]:
+        """The system messages by aspect and dimension, then by whether a scene lists its people."""
+        found: dict[tuple[Aspect, str], dict[bool, str]] = {}
+        for aspect, by_way in self._prompts.items():
+            for way, prompts in by_way.items():
+                for part in prompts.parts:
+                    found.setdefault((aspect, part.asked[0]), {})[way] = part.prompt.system
         return found

@@ -16,6 +16,8 @@ import datasets
 def items(aspect: str, prompt: str, label: str, labels: list[str], **_: object) -> Any:
     """Return the items of a task as a ``datasets.DatasetDict``, by split.
 
+    Left out are rows of which nothing is asked there, or whose label nobody knows.
+
     Args:
         aspect: what may be seen of a dialogue.
         prompt: the column of what a model is sent.
@@ -23,7 +25,14 @@ def items(aspect: str, prompt: str, label: str, labels: list[str], **_: object) 
         labels: all labels, in the order in which the task lists its answers.
     """
     files = sorted((Path(__file__).parent / "jsonl").glob("*.jsonl"))
-    splits = {file.stem: [row for row in _rows(file) if row["aspect"] == aspect] for file in files}
+    splits = {
+        file.stem: [
+            row
+            for row in _rows(file)
+            if row["aspect"] == aspect and row[prompt] is not None and row[label] in labels
+        ]
+        for file in files
+    }
     return datasets.DatasetDict(
         {
             split: datasets.Dataset.from_list(
@@ -33,6 +42,7 @@ def items(aspect: str, prompt: str, label: str, labels: list[str], **_: object) 
                         "case": row["case"],
                         "scenario": row["scenario"],
                         "prompt": row[prompt],
+                        "listed": not row["initiator"],
                         "right": labels.index(row[label]),
                     }
                     for row in rows

@@ -73,17 +73,25 @@ def task_files(
     return found
 
 
-def _asked(dimension: Dimension, system: str) -> dict[str, object]:
+def _asked(dimension: Dimension, systems: Mapping[bool, str]) -> dict[str, object]:
     """Return the part of a task that says what is asked, and what is right."""
     return {
         "output_type": "multiple_choice",
-        "description": f"{{% raw %}}{system}{{% endraw %}}",
+        "description": _description(systems),
         "doc_to_text": "prompt",
         "doc_to_choice": [_answer(dimension.id, label) for label in dimension.values],
         "doc_to_target": "right",
         "target_delimiter": "\n\n",
         "metadata": {"version": 1},
     }
+
+
+def _description(systems: Mapping[bool, str]) -> str:
+    """Return the system message as a template; where there are two, each item takes its own."""
+    raw = {way: f"{{% raw %}}{text}{{% endraw %}}" for way, text in systems.items()}
+    if len(raw) == 1:
+        return next(iter(raw.values()))
+    return f"{{% if listed %}}{raw[True]}{{% else %}}{raw[False]}{{% endif %}}"
 
 
 def _yaml(name: str, content: Mapping[str, object]) -> str:

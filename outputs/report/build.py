@@ -22,6 +22,10 @@ FICTION = (
     "Everything said in these dialogues is invented, also where a scenario goes back to a public "
     "matter. What is called a private fact is an assumption of the simulation."
 )
+IMPORTED = (
+    "These dialogues were imported from files of others: whether they were ever held, by whom, and "
+    "about whom is not recorded here."
+)
 
 
 async def build_report(
@@ -78,7 +82,7 @@ def report_page(run: Gathered, version: str) -> Page:
             flags_section(run),
         ),
         footer=(
-            FICTION,
+            IMPORTED if run.imported else FICTION,
             "Intervals are percentile bootstraps over scenarios (2,000 resamples, 95%).",
             f"Made by hipo {version} from the record of the run; this page loads nothing.",
         ),

@@ -32,5 +32,7 @@ def _reasons(export: RecordedExport) -> str:
     reasons = [
         f"{name.replace('_', ' ')} {count(n)}" for name, n in export.left_out.dialogues.items()
     ]
-    rows = [f"rows by {name} {count(n)}" for name, n in export.left_out.rows.items()]
+    rows = [
+        f"rows by {name.replace('_', ' ')} {count(n)}" for name, n in export.left_out.rows.items()
+    ]
     return ", ".join(reasons + rows)

@@ -12,6 +12,7 @@ from outputs.recorded_exports import RecordedExport
 from outputs.report.cumulative import CumulativeScore
 from outputs.report.page import ReportSection
 from outputs.showcase import showcased
+from pipeline.importing.imported_run import STRATEGY
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.report import Figures, open_figures
 from pipeline.store.queries.report_rows import (
@@ -148,6 +149,11 @@ class Gathered:
     def offline(self) -> bool:
         """Whether any dialogue was made by rules instead of a language model."""
         return any(model.partition("/")[0] == OFFLINE for model in self.models)
+
+    @property
+    def imported(self) -> bool:
+        """Whether the dialogues were brought in from a file: a run is generated or imported as a whole."""
+        return {arm.arm.strategy for arm in self.state.arms} == {STRATEGY}
 
     def category(self, scenario: str) -> str:
         """Return the category of a scenario, or what stands for one that cannot be found."""

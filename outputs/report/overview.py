@@ -58,7 +58,7 @@ def notices(run: Gathered) -> tuple[Remark, ...]:
                 tone="warning",
             )
         )
-    if run.material.recipe.real_names:
+    if run.material.recipe.real_names and not run.imported:
         notes.append(
             Remark(
                 "Persons and organisations bear their real names. The dialogues and what is "

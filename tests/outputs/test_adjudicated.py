@@ -134,7 +134,7 @@ def test_the_reason_for_a_label_that_was_replaced_is_not_taught(tmp_path, run, f
     decide(run, {"veracity": better}, turn=turn)
     done = exported(tmp_path, run, "sft", **asked)
     assert len(rows_in(done.folder)) == len(before) - 1
-    assert any("lack a rationale" in note for note in done.notes)
+    assert done.facts.left_out.rows["no_reason"] == 1
     plain = rows_in(exported(tmp_path, run, "sft", aspects=("utterance",)).folder)
     [row] = [row for row in plain if row["labelled_by"] == "expert"]
     assert f'"veracity": "{better}"' in row["completion"][-1]["content"]

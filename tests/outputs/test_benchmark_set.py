@@ -9,6 +9,7 @@ import pytest
 
 from hipo.app.export import export
 from hipo.app.export_options import export_options
+from hipo.cli.main import run as hipo
 from outputs.comparable import row_lines
 from prompts.environment import Templates
 from prompts.languages import described_language
@@ -48,6 +49,22 @@ def test_items_hold_what_may_be_seen_and_no_more(tmp_path, run):
 def test_aspects_can_be_chosen(tmp_path, run):
     done = exported(tmp_path / "out", run, "benchmark", aspects=("conversation",), **ONE_SET)
     assert {item["aspect"] for item in rows_in(done.folder)} == {"conversation"}
+
+
+def test_utterances_without_any_label_are_no_items(tmp_path):
+    run = tmp_path / "run"
+    words = ["generate", "dilemmas", "--model", "offline/reasoner", "-n", "2"]
+    assert hipo([*words, "-o", str(run), "-q"]) == 0
+    with pytest.raises(UsageError, match="2 dialogues without an utterance that has") as caught:
+        exported(tmp_path / "out", run, "benchmark", verdict="any", **ONE_SET)
+    assert str(caught.value.hint).startswith(
+        "speakers declare no label of the scheme payoff_reasoning@1: labels of people make items"
+    )
+    corpus = exported(tmp_path / "corpus", run, "dialogues", verdict="any", fractions=(1, 0, 0))
+    total = orjson.loads((corpus.folder / "counts.json").read_bytes())["total"]
+    assert total["dialogues"] == 2
+    assert total["benchmark_utterances"] == 0
+    assert total["contextual_utterances"] == total["utterances"] > 0
 
 
 def test_the_counts_are_those_of_the_paper_in_kind(tmp_path, run):

@@ -118,8 +118,8 @@ def test_the_offline_baseline_is_called_no_training_data_and_has_no_provider(fac
         ({"verdict": "any"}, "**Not only accepted dialogues.**"),
         ({"judges": ()}, "No judge has read these dialogues."),
         (
-            {"generators": (Generator("unknown/model", ("responder",), ("imported",), 3),)},
-            "**Some dialogues were imported.**",
+            {"openings": {"shared": 5, "": 3}, "unknown_writer": 3},
+            "**Some dialogues were imported.** 3 of 8 came from files of others.",
         ),
     ],
 )
@@ -233,8 +233,27 @@ def test_agreement_is_shown_where_people_reviewed(facts):
         in card
     )
     assert "| undefined |  | 40 | 3 | one label only |" in card
-    assert "expert-generated" in DatasetCard(card).data.annotations_creators
     assert "No person has reviewed" in dataset_card(facts)
+
+
+def test_people_who_label_are_called_experts_only_where_an_expert_decided(facts):
+    row = AgreementRow("all", "veracity", "Fleiss kappa", 0.61234, Interval(0.5, 0.7), 40, 3)
+    reviewed = replace(facts, reliability=Reliability(agreement=(row,)))
+    for known, words in (
+        (facts, ["machine-generated"]),
+        (reviewed, ["machine-generated", "other"]),
+        (replace(facts, by_people=2), ["machine-generated", "other"]),
+        (replace(facts, adjudicated=1), ["machine-generated", "expert-generated"]),
+        (replace(reviewed, adjudicated=1), ["machine-generated", "expert-generated", "other"]),
+    ):
+        assert DatasetCard(dataset_card(known)).data.annotations_creators == words
+
+
+def test_what_csv_alone_writes_otherwise_is_said_where_there_is_csv(facts):
+    (first, *others) = facts.files
+    table = replace(first, path="csv/train.csv", format="csv")
+    assert "an apostrophe before it" in dataset_card(replace(facts, files=(first, *others, table)))
+    assert "apostrophe" not in dataset_card(facts)
 
 
 def test_why_agreement_is_not_known_is_said(facts):

@@ -8,7 +8,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from outputs.dataset.datasheet import datasheet
-from outputs.dataset.manifest import Generator
 from tests.outputs.sample_facts import BY_RULES, sample_facts
 
 SECTIONS = [
@@ -45,10 +44,7 @@ def test_it_counts_what_the_export_holds(facts):
         ({"verdict": "any"}, "without regard to their verdict"),
         ({"judges": ()}, "No judge read the dialogues"),
         ({"generators": ()}, "No provider's terms are known to apply"),
-        (
-            {"generators": (Generator("a/b", ("responder",), ("imported",), 1),)},
-            "Imported dialogues are among them",
-        ),
+        ({"openings": {"shared": 7, "": 1}}, "Imported dialogues are among them"),
     ],
 )
 def test_what_matters_is_said_where_it_holds_and_only_there(facts, change, words):

@@ -183,7 +183,7 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
         "-o", tmp_path / "none",
     )  # fmt: skip
     assert (code, out) == (2, "")
-    assert f"rows left out that overlap with another set: {len(before)}" in err
+    assert f"{len(before)} rows overlap with another set" in err
     assert not (tmp_path / "none").exists()
 
 

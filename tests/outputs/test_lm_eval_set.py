@@ -10,11 +10,17 @@ from lm_eval.evaluator import evaluate
 from lm_eval.models.dummy import DummyLM
 from lm_eval.tasks import TaskManager
 
+from hipo.cli.main import run as hipo
 from prompts.environment import Templates
+from prompts.languages import described_language
+from prompts.tasks.items import PersonView, SceneView, TaskItem
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
+from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import SCHEME, exportable_run, exported, rows_in
 from tests.outputs.test_benchmark_set import item_of
+from tests.outputs.test_imported_sets import TRIAL
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 LABELLED = ("intention", "veracity", "illocutionary", "goal")
@@ -98,6 +104,69 @@ def test_a_model_reads_the_messages_of_hipo_about_one_dimension(evaluated, folde
             system, user = (message.content for message in goal.question.messages)
             assert row["prompt_goal"] == user
             assert any(system in text and user in text for text in model.shown)
+
+
+def listed_item(row):
+    """Return the item of an utterance in a scene that lists its people."""
+    people = [PersonView(one["role"], *one["content"].split("\n", 1)) for one in row["people"]]
+    spoken = described_language(row["language"])
+    scene = SceneView(row["situation"], "", "", "", "", spoken, tuple(people))
+    asking = () if row["question"] is None else ((row["question_role"], row["question"]),)
+    turns = (*asking, (row["role"], row["utterance"]))
+    return TaskItem(row["id"], scene, turns, len(asking), 0 if asking else None)
+
+
+@pytest.mark.parametrize(("scheme", "asked"), [("face_acts", "face_act"), ("cei", "emotion")])
+def test_a_design_of_many_people_is_asked_as_hipo_asks_about_it(
+    monkeypatch, tmp_path, scheme, asked
+):
+    """Also where a question concerns some roles alone, or a scheme is for one who answers."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    for command in (
+        ("generate", "--scheme", scheme, "--model", "offline/rules", "-n", "2", "-o", "run"),
+        ("export", "run", "--to", "lm-eval", "--any", "-o", "set"),
+        ("export", "run", "--to", "benchmark", "--any", "-o", "items"),
+    ):
+        assert hipo([*command, "-q"]) == 0
+    model, name = Stubborn(""), f"hipo_utterance_{asked}"
+    found = TaskManager(include_path="set", include_defaults=False).load([name])
+    evaluate(model, found["tasks"], bootstrap_iters=0)
+    task = load_task("hipo-utterance").model_copy(
+        update={"questions": "per-dimension", "asks": (asked,)}
+    )
+    prompts = TaskPrompts(Templates(), load_scheme(scheme), task)
+    items = [row for row in rows_in(tmp_path / "items") if row["aspect"] == "utterance"]
+    assert {row["id"] for row in items} == {
+        row["id"] for row in rows_in(tmp_path / "set") if row["aspect"] == "utterance"
+    }
+    for row in items:
+        (question,) = prompts.questions(listed_item(row))
+        system, user = (message.content for message in question.question.messages)
+        assert any(system in text and user in text for text in model.shown), row["id"]
+
+
+def test_what_people_are_split_on_is_no_item(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "trial.csv").write_text(TRIAL)
+    run, folder = str(tmp_path / "run"), str(tmp_path / "set")
+    assert hipo(["import", str(tmp_path / "trial.csv"), "--map", "cobra", "-o", run]) == 0
+    assert hipo(["export", run, "--to", "lm-eval", "--any", "-o", folder, "-q"]) == 0
+    found = TaskManager(include_path=folder, include_defaults=False).load(["hipo_utterance"])
+    samples = evaluate(DummyLM(), found["tasks"], bootstrap_iters=0)["n-samples"]
+    split = {f"hipo_utterance_{name}" for name in ("outcome", "relevance")}
+    for name, count in samples.items():
+        assert count["effective"] == (1 if name in split else 2), name
+
+
+def test_a_scheme_without_labels_to_choose_from_is_refused(tmp_path):
+    run = tmp_path / "run"
+    words = ["generate", "dilemmas", "--model", "offline/reasoner", "-n", "1"]
+    assert hipo([*words, "-o", str(run), "-q"]) == 0
+    with pytest.raises(UsageError, match="payoff_reasoning@1 has no labels to choose") as caught:
+        exported(tmp_path / "set", run, "lm-eval", verdict="any", fractions=(0, 0, 1))
+    assert "--to dialogues" in str(caught.value.hint)
+    assert not (tmp_path / "set").exists()
 
 
 def test_tasks_score_the_held_out_split_and_take_examples_from_train(tmp_path):

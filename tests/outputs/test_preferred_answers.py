@@ -190,6 +190,19 @@ def test_pairs_can_be_held_to_a_margin_and_to_the_same_labels(tmp_path):
     assert len(rows) == 1
 
 
+def test_a_margin_and_the_same_labels_only_take_pairs_away(tmp_path):
+    """A pair that a kind with scores found too near does not come back as one without scores."""
+    run = two_arms(
+        tmp_path / "run", carried={GOOD: (), BAD: ("veracity",)}, verdicts=("accepted", "discarded")
+    )
+    (row,), _ = pairs(tmp_path / "all", run)
+    assert row["origin"] == "judges"
+    found = without_rows(tmp_path / "far", run, min_margin=0.5)
+    assert "pairs left out whose scores differ by less than 0.5: 1" in found
+    rows, _ = pairs(tmp_path / "near", run, min_margin=0.3)
+    assert rows == [row]
+
+
 def test_votes_are_taken_on_request_alone():
     assert "vote" not in DEFAULT_ORIGINS
     assert export_options("dpo").pairs == ("judges", "wanted", "verdict", "revision")

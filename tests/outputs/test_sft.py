@@ -113,7 +113,27 @@ def test_rationales_that_use_words_of_the_fact_alone_are_withheld(tmp_path, run)
         answer = orjson.loads(messages_of(row)[-1]["content"])
         assert list(answer)[:2] == ["intention_reason", "intention"]
         assert answer["intention_reason"] == "because it is so" or TELLER in words_of(row)
-    assert any("may give the fact away" in note for note in done.notes)
+    assert done.facts.left_out.rows["telling_reason"] > 0
+
+
+def test_a_set_of_reasons_holds_no_row_without_one_and_counts_what_it_leaves_out(tmp_path, run):
+    found, done = rows(tmp_path, run, rationale=True)
+    dialogues = done.facts.left_out.generated
+    assert {row["aspect"] for row in found} == {"utterance", "cumulative"}
+    assert all("_reason" in messages_of(row)[-1]["content"] for row in found)
+    left = done.facts.left_out.rows
+    assert left["no_reason"] == dialogues, "nobody gave a reason for the goal of a conversation"
+    assert len(found) + left["telling_reason"] + left.get("duplicate", 0) == 2 * 3 * dialogues
+    manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
+    assert manifest["left_out"]["rows"] == left
+    told = list(done.facts.left_out.sentences())
+    assert f"left out: {dialogues} rows without a reason for what they answer (--rationale)" in told
+
+
+def test_where_no_row_has_a_reason_the_set_is_refused_and_says_why(tmp_path, run):
+    with pytest.raises(UsageError, match="rows without a reason for what they answer") as caught:
+        rows(tmp_path, run, rationale=True, aspects=("conversation",))
+    assert "the labels alone are taken without --rationale" in str(caught.value.hint)
 
 
 def test_the_cumulative_aspect_shows_what_was_said_before_and_nothing_after(tmp_path, run):
@@ -222,11 +242,10 @@ def test_a_row_asks_what_a_model_is_asked_that_is_scored_on_the_item_of_that_id(
         found, _ = rows(tmp_path, run, rationale=rationale, overwrite=True, **FULL)
         items, _ = rows(tmp_path, run, kind="benchmark", overwrite=True)
         by_id = {item["id"]: item for item in items}
-        assert {row["aspect"] for row in found} == set(ASPECTS)
+        # Nobody gave a reason for the goal of a conversation.
+        assert {row["aspect"] for row in found} == set(ASPECTS[:2] if rationale else ASPECTS)
         for row in found:
-            # Nobody gave a reason for the goal of a conversation.
-            asked = "zero-shot" if row["aspect"] == "conversation" else mode
-            assert messages_of(row)[:-1] == by_id[row["id"]][PROMPTS[asked]], row["id"]
+            assert messages_of(row)[:-1] == by_id[row["id"]][PROMPTS[mode]], row["id"]
 
 
 def test_the_manifest_names_the_prompts_that_rows_were_rendered_with(tmp_path, run):
