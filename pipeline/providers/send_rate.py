@@ -272,14 +272,26 @@ class SendRate:
         return now - self._ended.ended < max(ROUND_S, 3.0 / self._rise.low)
 
     def _end_stretch(self, sent: Sent, now: float) -> _Stretch:
-        began, before = self._pulse[0]
-        going = (self._sent - before) / max(LEAST_S, now - began)
         ended = self._ended = self._open
         ended.sent, ended.ended = self._sent - ended.first + 1, now
+        going = self._fastest(now)
         ended.fastest = going if self._rise is None else min(going, self._rise.per_second())
         self._open = _Stretch(self._sent + 1)
         self._refusals.append(_Refusal(sent.at, sent.number - self._refused))
         return ended
+
+    def _fastest(self, now: float) -> float:
+        """Return how many really went per second, over the time up to now that had the most.
+
+        Over all of the last seconds it would be too few where requests come in bursts, or ever faster:
+        a rate that was found with so few of them would not use what the endpoint allows.
+        """
+        oldest = self._pulse[0]
+        return max(
+            (self._sent - before) / max(LEAST_S, now - began)
+            for began, before in self._pulse
+            if now - began >= LEAST_S or (began, before) == oldest
+        )
 
     def _lower(self, ended: _Stretch, horizon_s: float) -> None:
         """Bring the rate down after a stretch, again whenever one more of it is refused."""
@@ -290,8 +302,8 @@ class SendRate:
             horizon_s = max(0.0, horizon_s - 1.0)  # it is told in whole seconds, rounded up
             low = min(ended.accepted / max(LEAST_S, took + horizon_s), fastest * BACK)
             low = low or ANEW_PER_S  # it takes nothing at all: that says nothing of its rate
-            target = ended.accepted / max(LEAST_S, took)
-            target = target if ended.accepted >= LEAST_ACCEPTED else fastest
+            # What went on average would be too little where it had only begun to be more and more.
+            target = max(fastest, ended.accepted / max(LEAST_S, took))
         elif measured is None:
             share = ended.accepted / ended.sent
             low, target = fastest * min(max(share, STEEPEST), BACK), fastest

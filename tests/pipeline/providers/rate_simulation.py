@@ -145,6 +145,8 @@ class Simulation:
     begin_with: int | None = None
     live: int | None = None
     """Calls at a time; None is a quarter more than there are places."""
+    spread: float = 1.0
+    """How much latencies differ: by half of them at 1, not at all at 0, so that calls come in step."""
     seed: int = 0
     limiter: RateLimiter | None = None
     """What the calls go through; None makes one with so many places."""
@@ -186,7 +188,8 @@ class Simulation:
         now = asyncio.get_running_loop().time()
         wait_s = self.limit.take(now)
         if wait_s is None:
-            await asyncio.sleep(self.latency_s * self._dice.uniform(0.5, 1.5))
+            odd = self.spread * (self._dice.random() - 0.5)
+            await asyncio.sleep(self.latency_s * (1.0 + odd))
             self._traffic.accepted.append(now)
             self._limiter.leave(entry, "answered", latency_s=self.latency_s)
             return None
