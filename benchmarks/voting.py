@@ -4,7 +4,8 @@ Both calls are those of ``SentenceTransformer.encode``, as one would make them w
 CPU computes its bundled model by itself (``pipeline/minilm.py``).
 
 ``python -m benchmarks.voting --device cuda`` asks more of a GPU: how the rate grows with the texts of
-a call, and whether the half precision in which it embeds elects the same candidates as float32.
+a call and with the dialogues at a time, and whether the half precision in which it embeds elects the
+same candidates as float32.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import TypeVar
 
 from benchmarks.report import Goal, Row, table
 from pipeline.embeddings import (
+    DRAIN,
+    GPU_DRAIN,
     BatchingEncoder,
     Device,
     Embed,
@@ -36,6 +39,8 @@ DIALOGUES = 64
 CANDIDATES = 4
 BATCHES = (64, 256, 1_024, 4_096)
 """Texts of a call on a GPU."""
+MANY_DIALOGUES = (256, 1_024)
+"""At a time on a GPU."""
 TIE = 1e-3
 """Scores so near to each other that either candidate may win."""
 Result = TypeVar("Result")
@@ -98,8 +103,10 @@ def _in_a_thread(work: Callable[[], Result]) -> Result:
         return thread.submit(work).result()
 
 
-def _hold_votes(embed: EmbedOnDevice, texts: Sequence[str]) -> None:
-    asyncio.run(_votes(embed, texts))
+def _hold_votes(
+    embed: EmbedOnDevice, texts: Sequence[str], drain: int = DRAIN, dialogues: int = DIALOGUES
+) -> None:
+    asyncio.run(_votes(embed, texts, drain, dialogues))
 
 
 def _warm_model(device: Device) -> EmbedOnDevice:
@@ -130,16 +137,16 @@ def _one_by_one(embed: Embed, texts: Sequence[str]) -> None:
         embed([text])
 
 
-async def _votes(embed: EmbedOnDevice, texts: Sequence[str]) -> None:
+async def _votes(embed: EmbedOnDevice, texts: Sequence[str], drain: int, dialogues: int) -> None:
     """Let every dialogue hold its votes one after the other, all dialogues at the same time."""
-    encoder = BatchingEncoder(lambda: embed)
+    encoder = BatchingEncoder(lambda: embed, drain=drain)
     waiting = iter([texts[i : i + CANDIDATES] for i in range(0, len(texts), CANDIDATES)])
 
     async def dialogue() -> None:
         for candidates in waiting:
             await vote(candidates, encoder)
 
-    await asyncio.gather(*(dialogue() for _ in range(DIALOGUES)))
+    await asyncio.gather(*(dialogue() for _ in range(dialogues)))
     await encoder.close()
 
 
@@ -192,8 +199,9 @@ def gpu_rows(device: Device, batches: Sequence[int] = BATCHES) -> list[Row]:
     Float32 is that of the CPU.
     """
     embed, exact = load_sentence_model(None, device), load_sentence_model(None, "cpu")
+    left_there = _warm_model(device)
     texts = utterances(max(batches), seed=7)
-    embed(texts[: min(batches)])
+    embed(texts)
     rates = []
     for size in batches:
         began = time.perf_counter()
@@ -205,6 +213,13 @@ def gpu_rows(device: Device, batches: Sequence[int] = BATCHES) -> list[Row]:
         for size, rate in zip(batches, rates, strict=True)
     ]
     rows = [Row(f"voting on {device}: most utterances a second", max(rates), " utt/s"), *grown]
+    many = utterances(4 * max(batches), seed=8)
+    for dialogues in MANY_DIALOGUES:
+        began = time.perf_counter()
+        _hold_votes(left_there, many, GPU_DRAIN, dialogues)
+        rate = len(many) / (time.perf_counter() - began)
+        name = f"voting on {device}: votes of {dialogues:,} dialogues"
+        rows += [Row(name, rate, " utt/s"), Row(f"{name} / most", rate / max(rates), "x")]
     candidates = {"unlike lines": texts, "samples of one line": samples(max(batches), seed=5)}
     for what, said in candidates.items():
         same, near = same_choices(exact(said), embed(said))

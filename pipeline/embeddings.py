@@ -17,7 +17,13 @@ import numpy as np
 from pipeline.batching import BatchJob, BatchThread
 from pipeline.embedding_process import EmbeddingProcess
 from pipeline.minilm import MiniLm, is_computed
-from pipeline.torch_setup import choose_device, keep_quiet, keep_tokenizers_quiet, may_have_gpu
+from pipeline.torch_setup import (
+    choose_device,
+    keep_quiet,
+    keep_tokenizers_quiet,
+    may_have_gpu,
+    tokenizing_on_all_cores,
+)
 from pipeline.voting import consistency_scores, scores_on_device
 from scenarios.checks.checked_scenario import Similarity
 from scenarios.errors import UsageError
@@ -324,9 +330,10 @@ def load_on_device(model: str | None, device: Device = "auto") -> EmbedOnDevice:
 
 def _rows(encoder: SentenceTransformer, texts: Sequence[str], batch: int) -> torch.Tensor:
     """Return a row per text, of any length, where they were computed."""
-    rows: torch.Tensor = encoder.encode(
-        list(texts), batch_size=batch, convert_to_tensor=True, show_progress_bar=False
-    )
+    with tokenizing_on_all_cores():
+        rows: torch.Tensor = encoder.encode(
+            list(texts), batch_size=batch, convert_to_tensor=True, show_progress_bar=False
+        )
     return rows
 
 

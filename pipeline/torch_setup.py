@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from scenarios.errors import UsageError
 
+_TOKENIZER_THREADS = "TOKENIZERS_PARALLELISM"
+_NOT_NOW = "off"
+"""What is set here, in a word of its own: a user who wants no threads at all writes ``false``."""
 _LINUX_GPUS = ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl", "/dev/nvgpu", "/dev/kfd")
 """What there is of NVIDIA's drivers, under WSL and on a Jetson too, or of AMD's."""
 
@@ -57,5 +62,22 @@ def keep_quiet() -> None:
 
 
 def keep_tokenizers_quiet() -> None:
-    """Let the tokenizers start no threads, of which they warn at every fork."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    """Let the tokenizers start no threads by themselves, of which they warn at every fork."""
+    os.environ.setdefault(_TOKENIZER_THREADS, _NOT_NOW)
+
+
+@contextmanager
+def tokenizing_on_all_cores() -> Iterator[None]:
+    """Let the tokenizers use all cores within; they do not warn of forks while they are told so.
+
+    One core turns some 700,000 tokens a second from text, on which a GPU would wait. What the user
+    has set stays as it is.
+    """
+    if os.environ.get(_TOKENIZER_THREADS) != _NOT_NOW:
+        yield
+        return
+    os.environ[_TOKENIZER_THREADS] = "true"
+    try:
+        yield
+    finally:
+        os.environ[_TOKENIZER_THREADS] = _NOT_NOW

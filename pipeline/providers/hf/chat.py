@@ -10,6 +10,7 @@ from jinja2.exceptions import TemplateError
 
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.hf.settings import PLAIN, LocalSettings
+from pipeline.torch_setup import tokenizing_on_all_cores
 from prompts.question import Message
 from scenarios.log import logger
 
@@ -47,7 +48,7 @@ class ChatFormat:
             _log.warning("%s has no chat template: it is asked with a plain one", name)
             self._template = PLAIN_TEMPLATE
 
-    def tokens(self, messages: Sequence[Message]) -> list[int]:
+    def text(self, messages: Sequence[Message]) -> str:
         """Return the prompt, ending where the answer begins.
 
         Some templates know no system message, and refuse it or pass it over in silence: it then
@@ -58,28 +59,37 @@ class ChatFormat:
         """
         rows = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            text = self._whole(rows)
+            return self._whole(rows)
         except _FAULTS as error:
             folded = without_system(rows)
             if folded == rows:
                 raise self._refused(error) from error
             try:
-                text = self._whole(folded)
+                return self._whole(folded)
             except _FAULTS as again:
                 raise self._refused(again) from again
-        # The template writes the special tokens itself.
-        tokens: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
-        if not tokens:
-            raise self._refused(ValueError("it makes nothing of them"))
-        return tokens
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of prompts, on all cores: a long one takes some milliseconds."""
+        if not texts:
+            return []
+        with tokenizing_on_all_cores():
+            # The template writes the special tokens itself.
+            rows: list[list[int]] = self._tokenizer(list(texts), add_special_tokens=False)[
+                "input_ids"
+            ]
+        return rows
 
     def _whole(self, rows: Sequence[dict[str, str]]) -> str:
         """Return messages as text.
 
         Raises:
-            ValueError: a message is not in it. What the template may raise comes as it is.
+            ValueError: a message is not in it, or nothing is. What the template may raise comes as
+                it is.
         """
         text = self._rendered(rows)
+        if not text:
+            raise ValueError("it makes nothing of them")
         if role := left_out(rows, text):
             raise ValueError(f"it leaves out what a {role} message says")
         return text

@@ -62,9 +62,12 @@ class LocalEngine:
         """
         outcomes: dict[int, LocalAnswer | Exception] = {}
         rows: dict[int, AnswerRow] = {}
-        for i, prompt in enumerate(prompts):
+        for i, tokens in enumerate(self._tokens(prompts)):
+            if isinstance(tokens, ProviderError):
+                outcomes[i] = tokens
+                continue
             try:
-                rows[i] = self._row(prompt, abandoned[i])
+                rows[i] = self._row(prompts[i], tokens, abandoned[i])
             except ProviderError as error:
                 outcomes[i] = error
         waiting = sorted(rows, key=lambda i: len(rows[i].prompt))
@@ -79,18 +82,31 @@ class LocalEngine:
             else:
                 waiting = [*together, *waiting]
                 for i in together:
-                    rows[i] = self._row(prompts[i], abandoned[i])
+                    rows[i] = self._row(prompts[i], rows[i].prompt, abandoned[i])
         return [outcomes[i] for i in range(len(prompts))]
 
-    def _row(self, prompt: LocalPrompt, abandoned: Callable[[], bool]) -> AnswerRow:
+    def _tokens(self, prompts: Sequence[LocalPrompt]) -> list[list[int] | ProviderError]:
+        """Return the tokens of each prompt, or why the chat template makes none of it."""
+        texts: dict[int, str] = {}
+        found: dict[int, list[int] | ProviderError] = {}
+        for i, prompt in enumerate(prompts):
+            try:
+                texts[i] = self._loaded.chat.text(prompt.messages)
+            except ProviderError as error:
+                found[i] = error
+        found |= zip(texts, self._loaded.chat.tokens(list(texts.values())), strict=True)
+        return [found[i] for i in range(len(prompts))]
+
+    def _row(
+        self, prompt: LocalPrompt, tokens: Sequence[int], abandoned: Callable[[], bool]
+    ) -> AnswerRow:
         """Return a prompt as it is computed.
 
         Raises:
             ContextExceeded: it does not fit into what the model can take in.
-            BadRequest: the chat template refuses its messages, or the model cannot read them.
+            BadRequest: the model cannot read it.
             FieldRejected: its schema cannot be enforced.
         """
-        tokens = self._loaded.chat.tokens(prompt.messages)
         parameters = prompt.parameters
         needed, window = len(tokens) + parameters.max_tokens, self._loaded.window
         if window is not None and needed > window:

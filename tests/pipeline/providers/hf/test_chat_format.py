@@ -24,7 +24,8 @@ def chat(template=None, **extra):
 
 
 def read(form, tokenizer, *messages):
-    return tokenizer.decode(form.tokens([Message(role, text) for role, text in messages]))
+    [tokens] = form.tokens([form.text([Message(role, text) for role, text in messages])])
+    return tokenizer.decode(tokens)
 
 
 def test_the_plain_form_puts_each_message_under_its_role():
@@ -63,13 +64,13 @@ def test_a_template_that_passes_a_system_message_over_gets_it_with_the_first_of_
 def test_a_template_that_refuses_the_messages_fails_the_case(template, why):
     form, _ = chat(template)
     with pytest.raises(BadRequest, match=f"hf/tiny refuses the messages: .*{why}"):
-        form.tokens([Message("user", "Why?"), Message("user", "How?")])
+        form.text([Message("user", "Why?"), Message("user", "How?")])
 
 
 def test_a_template_that_makes_nothing_of_the_messages_fails_the_case():
     form, _ = chat("{% if false %}x{% endif %}")
     with pytest.raises(BadRequest, match="it makes nothing of them"):
-        form.tokens([Message("user", "")])
+        form.text([Message("user", "")])
 
 
 def test_a_template_of_the_users_own_is_read_from_its_file_with_its_settings(tmp_path):
