@@ -302,7 +302,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     }
     if not files:
         raise nothing_left(found, options, source.notes(), seen.without_row, left)
-    for path, text in _companions(found.scheme, options, files).items():
+    for path, text in _companions(found.scheme, options, files, draft).items():
         (draft / path).write_text(text, encoding="utf-8")
     table = () if lengths is None else lengths.table()
     if lengths is not None and FORMATS.get(options.format).is_messages:
@@ -337,14 +337,14 @@ def _row_lengths(options: ExportOptions) -> RowLengths | None:
 
 
 def _companions(
-    scheme: Scheme, options: ExportOptions, files: Sequence[ExportedFile]
+    scheme: Scheme, options: ExportOptions, files: Sequence[ExportedFile], folder: Path
 ) -> Mapping[str, str]:
     """Return the files that trainers and harnesses expect beside the rows, text by path."""
     task = options.chosen_task
     if "format" in task.options:
         pairs = KINDS.get(options.kind).pairs
         return FORMATS.get(options.format).companions(files, pairs=pairs)
-    return {} if task.companions is None else task.companions(scheme, options, files)
+    return {} if task.companions is None else task.companions(scheme, options, files, folder)
 
 
 def _plugins(options: ExportOptions) -> dict[str, object]:

@@ -18,6 +18,8 @@ from scenarios.plugins import PointName
 from scenarios.spelling import suggestion
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from outputs.dataset.columns import Row, RowSource
     from outputs.dataset.manifest import ExportedFile
     from scenarios.schemes.model import Scheme
@@ -109,9 +111,10 @@ class ExportTask:
     """Fingerprint of the prompts that rows are rendered with, for the manifest; None where rows hold
     no prompt, or one that was sent when the dialogue was played."""
     companions: (
-        Callable[[Scheme, ExportOptions, Sequence[ExportedFile]], Mapping[str, str]] | None
+        Callable[[Scheme, ExportOptions, Sequence[ExportedFile], Path], Mapping[str, str]] | None
     ) = None
-    """Makes the files that stand beside the rows for whoever reads them, text by relative path."""
+    """Makes the files that stand beside the rows for whoever reads them, text by relative path; is
+    told of the files of rows, and the folder that they are in."""
     divided_by: str | None = None
     """A column: rows with the same value are a configuration of their own, called by it."""
     configurations: Callable[[ExportOptions], tuple[str, ...]] = _one_configuration

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from outputs.benchmark_set import BenchmarkRows
 from outputs.dataset.manifest import ExportedFile
@@ -39,8 +40,10 @@ def _prompts(scheme: Scheme, options: ExportOptions) -> str:
     return _choices(scheme, options).fingerprint
 
 
-def _files(scheme: Scheme, options: ExportOptions, files: Sequence[ExportedFile]) -> dict[str, str]:
-    return task_files(scheme, _choices(scheme, options), files)
+def _files(
+    scheme: Scheme, options: ExportOptions, files: Sequence[ExportedFile], folder: Path
+) -> dict[str, str]:
+    return task_files(scheme, _choices(scheme, options), files, folder)
 
 
 KIND = ExportKind(

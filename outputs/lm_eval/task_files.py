@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import orjson
 import yaml
 
 from outputs.aspects import Aspect
@@ -39,30 +40,38 @@ def task_name(aspect: Aspect, dimension: str) -> str:
 
 
 def task_files(
-    scheme: Scheme, prompts: ChoicePrompts, files: Sequence[ExportedFile]
+    scheme: Scheme, prompts: ChoicePrompts, files: Sequence[ExportedFile], folder: Path
 ) -> dict[str, str]:
     """Return the task files and the module they name, text by relative path.
+
+    A task that nothing is asked of has none: the harness ends at it, also where all tasks are asked
+    for.
 
     Args:
         scheme: whose labels are asked for.
         prompts: what the rows hold.
         files: the files of rows; the held-out split is what models are scored on.
+        folder: where they are.
     """
     written = {file.split for file in files}
     scored = next(split for split in _SPLITS if split in written)
+    of_split = [folder / f.path for f in files if f.split == scored and f.format == "jsonl"]
+    labels = {aspect: _labels(scheme, asked) for aspect, asked in prompts.asked.items()}
+    filled = _filled(labels, of_split)
     learnt = {"fewshot_split": "train"} if "train" in written - {scored} else {}
     found = {MODULE: Path(__file__).with_name(MODULE).read_text(encoding="utf-8")}
     for aspect, asked in prompts.asked.items():
         for dimension in asked:
+            if (aspect, dimension.id) not in filled:
+                continue
             name = task_name(aspect, dimension.id)
-            is_goal = dimension.id == scheme.assigned
             content = {
                 "task": name,
                 "tag": ["hipo", f"hipo_{aspect}"],
                 "dataset_kwargs": {
                     "aspect": aspect,
                     "prompt": prompt_column(dimension.id),
-                    "label": "goal" if is_goal else label_column(dimension.id),
+                    "label": labels[aspect][dimension.id],
                     "labels": list(dimension.values),
                 },
                 "test_split": scored,
@@ -70,6 +79,30 @@ def task_files(
                 **_asked(dimension, prompts.systems[aspect, dimension.id]),
             }
             found[f"{name}.yaml"] = _yaml(name, content)
+    return found
+
+
+def _labels(scheme: Scheme, asked: Iterable[Dimension]) -> dict[str, str]:
+    """Return the columns of the right labels by dimension."""
+    return {d.id: "goal" if d.id == scheme.assigned else label_column(d.id) for d in asked}
+
+
+def _filled(
+    labels: Mapping[Aspect, Mapping[str, str]], files: Iterable[Path]
+) -> set[tuple[Aspect, str]]:
+    """Return the aspects and dimensions that some row is asked about and has a label of."""
+    wanted = {(aspect, name) for aspect, columns in labels.items() for name in columns}
+    found: set[tuple[Aspect, str]] = set()
+    for file in files:
+        with file.open("rb") as lines:
+            for row in map(orjson.loads, lines):
+                found |= {
+                    (row["aspect"], name)
+                    for name, column in labels.get(row["aspect"], {}).items()
+                    if row[prompt_column(name)] is not None and row[column] is not None
+                }
+                if found == wanted:
+                    return found
     return found
 
 

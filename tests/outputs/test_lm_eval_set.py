@@ -159,6 +159,20 @@ def test_what_people_are_split_on_is_no_item(monkeypatch, tmp_path):
         assert count["effective"] == (1 if name in split else 2), name
 
 
+def test_a_dimension_that_nobody_has_a_label_of_is_no_task(monkeypatch, tmp_path):
+    """The harness ends at a task without items, also where it is to take all there are."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    head, *rows = TRIAL.splitlines()
+    (tmp_path / "trial.csv").write_text("\n".join([head, rows[1], rows[3]]))
+    run, folder = str(tmp_path / "run"), str(tmp_path / "set")
+    assert hipo(["import", str(tmp_path / "trial.csv"), "--map", "cobra", "-o", run]) == 0
+    assert hipo(["export", run, "--to", "lm-eval", "--any", "-o", folder, "-q"]) == 0
+    found = TaskManager(include_path=folder, include_defaults=False).load(["hipo"])
+    samples = evaluate(DummyLM(), found["tasks"], bootstrap_iters=0)["n-samples"]
+    assert "hipo_utterance_manner" in samples
+    assert "hipo_utterance_outcome" not in samples
+
+
 def test_a_scheme_without_labels_to_choose_from_is_refused(tmp_path):
     run = tmp_path / "run"
     words = ["generate", "dilemmas", "--model", "offline/reasoner", "-n", "1"]
