@@ -18,6 +18,7 @@ from scenarios.schemes.misleading import ruled_out_by_truth
 
 if TYPE_CHECKING:
     from outputs.origins import Origin
+    from scenarios.schemes.model import Scheme
 
 _SECOND = "every prompt gets one answer: name a second --strategy, or a second model"
 _HONEST = "honest ones alone; more with --include-deception"
@@ -51,10 +52,7 @@ def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
     yield RowYield("dialogues", dialogues)
     fixed = dialogues * _most_fixed(prepared)
     yield RowYield("turns", answers + questions + fixed, "with fixed lines")
-    labels = 2 * answers + (dialogues if scheme.assigned else 0)
-    about = "two for an answer, one for a dialogue" if scheme.assigned else "two for an answer"
-    kinds = "sft --task label, benchmark, lm-eval"
-    yield RowYield(kinds, labels, f"{about}; of accepted dialogues")
+    yield _of_labels(scheme, answers, dialogues)
     honest = _honest_share(prepared)
     why = _HONEST if honest < 1 else ""
     yield RowYield("sft --task actor", round(answers * honest), why)
@@ -68,6 +66,19 @@ def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
         yield RowYield("intention-mcq", answers, about)
     else:
         yield RowYield("intention-mcq", 0, f"nobody is asked for intentions in {scheme.name}")
+
+
+def _of_labels(scheme: Scheme, answers: int, dialogues: int) -> RowYield:
+    """Return the yield of what is labelled by its speaker, or by what was assigned to it."""
+    kinds = "sft --task label, benchmark, lm-eval"
+    spoken = 2 * answers if scheme.utterance_dimensions else 0
+    assigned = dialogues if scheme.assigned else 0
+    of_each = {"two for an answer": spoken, "one for a dialogue": assigned}
+    about = ", ".join(what for what, rows in of_each.items() if rows)
+    if not about:
+        about = f"speakers declare no label of {scheme.name}: people may (hipo review serve)"
+        return RowYield(kinds, 0, about)
+    return RowYield(kinds, spoken + assigned, f"{about}; of accepted dialogues")
 
 
 def _of_lies(prepared: Prepared, answers: int, dialogues: int) -> RowYield:

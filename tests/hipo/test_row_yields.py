@@ -76,6 +76,23 @@ def test_every_kind_is_told_with_0_and_why_where_there_can_be_none() -> None:
     assert all(row.why for row in rows if not row.most)
 
 
+def test_a_scheme_that_speakers_declare_no_label_of_yields_none_to_learn() -> None:
+    told = Recipe.model_validate(
+        {
+            "scheme": "payoff_reasoning",
+            "scenarios": "all",
+            "strategies": "verified",
+            "n": 2,
+            "models": {"default": "offline/reasoner"},
+        }
+    )
+    rows = {row.kind: row for row in estimate(told, output="nowhere").rows}
+    labels = rows["sft --task label, benchmark, lm-eval"]
+    assert labels.most == 0
+    assert "speakers declare no label of payoff_reasoning" in labels.why
+    assert rows["sft --task actor"].most > 0
+
+
 def pairs_of(run: Run, origin: str, folder: Path) -> int:
     try:
         made = export(
