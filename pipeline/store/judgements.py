@@ -162,7 +162,7 @@ class JudgementLog:
             _store_assessment(connection, dialogue, assessment)
             connection.execute(_FORGET_TRACEBACK, (dialogue,))
             if decision is not None:
-                _store_decision(connection, dialogue, decision)
+                store_decision(connection, dialogue, decision)
 
         await required(self._writer).post(write)
 
@@ -188,7 +188,7 @@ class JudgementLog:
         def write(connection: sqlite3.Connection) -> None:
             for decision in decisions:
                 dialogue = _dialogue(connection, decision.case, decision.arm)
-                _store_decision(connection, dialogue, decision)
+                store_decision(connection, dialogue, decision)
 
         if decisions:
             await required(self._writer).post(write)
@@ -196,7 +196,7 @@ class JudgementLog:
     def decide_now(self, decision: Decision) -> None:
         """Store one decision from ordinary code; durable on return."""
         required(self._writer).run(
-            lambda connection: _store_decision(
+            lambda connection: store_decision(
                 connection, _dialogue(connection, decision.case, decision.arm), decision
             )
         )
@@ -300,7 +300,7 @@ def _store_assessment(
     )
 
 
-def _store_decision(connection: sqlite3.Connection, dialogue: int, decision: Decision) -> None:
+def store_decision(connection: sqlite3.Connection, dialogue: int, decision: Decision) -> None:
     """Add a decision unless the newest one is the same, or a person's that a policy must leave."""
     row = connection.execute(_NEWEST_DECISION, (dialogue,)).fetchone()
     if row is not None:

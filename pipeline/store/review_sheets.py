@@ -11,6 +11,7 @@ import orjson
 
 from pipeline.store.annotations import LabelSource, add_pass
 from pipeline.store.assignments import LABELS, given_label, item_from, label_rows, opinion_from
+from pipeline.store.judgements import store_decision
 from pipeline.store.people import PeopleFile
 from pipeline.store.people_database import Note
 from pipeline.store.writer import Writer
@@ -23,6 +24,7 @@ from scenarios.reviews import (
     Sheet,
     Standing,
 )
+from scenarios.verdicts import Decision
 
 PAGE = 500
 
@@ -132,7 +134,12 @@ class SheetLog:
         }
 
     async def adjudicate(
-        self, adjudication: Adjudication, expert: int, *, replaces: float | None
+        self,
+        adjudication: Adjudication,
+        expert: int,
+        *,
+        replaces: float | None,
+        decision: Decision | None,
     ) -> bool:
         """Store the last word on an item, durable on return; earlier ones stay as history.
 
@@ -140,6 +147,7 @@ class SheetLog:
             adjudication: the last word.
             expert: number of who has it.
             replaces: Unix time of the last word that the expert has seen; None: there was none.
+            decision: what it says of the dialogue, stored with it or not at all.
 
         Returns:
             False where somebody else has had another one since: nothing is stored then.
@@ -172,6 +180,8 @@ class SheetLog:
                     number,
                 ),
             )
+            if decision is not None:
+                store_decision(connection, dialogue, decision)
             return True
 
         note_id = await self._file.add_note(code, Note(adjudication.note))

@@ -17,7 +17,7 @@ from quality.review.scenario_reports import scenario_reports
 from quality.review.service import ReviewService
 from quality.review.web import RowNumber, desk_of, expert, page
 from quality.web.requests import RefusedRequest, first, saved, sent_form
-from scenarios.reviews import Adjudication, GivenLabel, Sheet
+from scenarios.reviews import Adjudication, GivenLabel, Item, Sheet
 from scenarios.verdicts import Decision
 
 router = APIRouter()
@@ -80,25 +80,29 @@ async def adjudicate(request: Request, number: RowNumber) -> Response:
         read_text(data, "note"),
         time.time(),
     )
-    if not await _is_last_word(service, adjudication, guest.person.seq, first(data, "settled")):
+    if not await _is_last_word(
+        service, item, adjudication, guest.person.seq, first(data, "settled")
+    ):
         return _adjudication_page(request, number, problems, data, overtaken=True)
-    if adjudication.verdict is not None:
-        decision = Decision(
-            item.case, item.arm, adjudication.verdict, "expert", "final expert pass"
-        )
-        await service.store.judgements.decide([decision])
     return saved(request, _next_waiting(service, number))
 
 
-async def _is_last_word(service: ReviewService, sent: Adjudication, expert: int, seen: str) -> bool:
-    """Store what an expert sent, unless it is not about the last word they have seen.
+async def _is_last_word(
+    service: ReviewService, item: Item, sent: Adjudication, expert: int, seen: str
+) -> bool:
+    """Store what an expert sent, and decides by it, unless it is not about the last word they have seen.
 
     Sent once more, by a double click or after a lost reply, it is the last word already.
     """
     settled = _settled(service, sent.item)
     if seen == _told_apart(settled):
         replaces = None if settled is None else settled.at
-        if await service.store.sheets.adjudicate(sent, expert, replaces=replaces):
+        decision = None
+        if sent.verdict is not None:
+            decision = Decision(item.case, item.arm, sent.verdict, "expert", "final expert pass")
+        if await service.store.sheets.adjudicate(
+            sent, expert, replaces=replaces, decision=decision
+        ):
             return True
         settled = _settled(service, sent.item)
     return settled is not None and _said(settled) == _said(sent)

@@ -105,6 +105,31 @@ def test_an_expert_who_clicks_twice_has_settled_an_item_once(
         assert eve.submit(path, form.replace("note=accepted", "note=changed")).status == 409
 
 
+def test_what_an_expert_says_and_what_it_decides_are_stored_together_or_not_at_all(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_: object) -> None:
+        raise sqlite3.OperationalError("the power is cut")
+
+    with served(run, everything=True, per_item=1) as site:
+        ada, eve = Visitor(site.url), Visitor(site.url)
+        item = ada.come_in(site.link(), "Ada")
+        answer_item(ada, item)
+        answer_item(ada, item)
+        eve.come_in(site.link("expert"), "Eve")
+        store, study = site.service.store, site.service.study
+        (path,) = re.findall(r'href="(/adjudicate/\d+)"', eve.get("/adjudicate")[1].text)
+        form = last_word(eve, path, "discarded")
+        with monkeypatch.context() as patched:
+            patched.setattr("pipeline.store.judgements.store_decision", cut)
+            patched.setattr("pipeline.store.review_sheets.store_decision", cut)
+            assert eve.submit(path, form).status >= 500
+        assert store.sheets.adjudications(study) == {}
+        assert eve.submit(path, form).status == 303
+        (final,) = store.sheets.adjudications(study).values()
+        assert final.verdict == "discarded"
+
+
 def test_one_session_is_one_person_however_many_names_are_sent_at_once(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
