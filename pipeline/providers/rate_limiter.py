@@ -119,8 +119,10 @@ class RateLimiter:
         self._sleep = sleep
         self._clock = clock
         self._line: deque[_Turn] = deque()
+        self._ahead: deque[_Turn] = deque()
+        """Another line, whose turn comes before that of the first."""
         self._has_first = False
-        """Whether somebody is the first, who is not in the line any more."""
+        """Whether somebody is the first, who is in no line any more."""
         self._window = ConcurrencyWindow(limits.max_concurrency, begin_with)
         self._flying = 0
         self._freed: asyncio.Future[None] | None = None
@@ -164,7 +166,7 @@ class RateLimiter:
         Args:
             tokens: estimated tokens of the request, prompt and completion.
             check: called while waiting and right before entering; it raises to give up.
-            ahead: whether to stand before all others in the line.
+            ahead: whether to stand before all others in the line, but for those who do so, too.
         """
         if self._has_first:
             entry = await self._called(tokens, check, ahead=ahead)
@@ -196,7 +198,7 @@ class RateLimiter:
     async def _called(self, tokens: int, check: Callable[[], None], *, ahead: bool) -> Entry | None:
         """Wait in the line for a place, or to be the first."""
         turn = _Turn(tokens, asyncio.get_running_loop().create_future())
-        self._line.appendleft(turn) if ahead else self._line.append(turn)
+        (self._ahead if ahead else self._line).append(turn)
         try:
             entry = await turn.called
         except asyncio.CancelledError:
@@ -220,8 +222,8 @@ class RateLimiter:
         """
         now = self._clock()
         self._has_first = False
-        while self._line and not self._has_first:
-            turn = self._line.popleft()
+        while (line := self._ahead or self._line) and not self._has_first:
+            turn = line.popleft()
             if turn.called.done():
                 continue  # it was called off
             self._has_first = self._flying >= self._window.places or (

@@ -182,11 +182,12 @@ async def test_who_is_waited_for_goes_ahead_of_the_line():
 
     tasks = [asyncio.ensure_future(enter(name)) for name in "abc"]
     await asyncio.sleep(0)
-    tasks.append(asyncio.ensure_future(enter("urgent", ahead=True)))
+    tasks += [asyncio.ensure_future(enter(name, ahead=True)) for name in ("urgent", "too")]
     await asyncio.sleep(0)
     gate.leave(inside, "answered", latency_s=0.1)
     await asyncio.gather(*tasks)
-    assert order == ["a", "urgent", "b", "c"], "a is no longer in the line: it is the first"
+    said = "a is no longer in the line: it is the first"
+    assert order == ["a", "urgent", "too", "b", "c"], said
 
 
 @pytest.mark.anyio
