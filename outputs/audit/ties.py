@@ -7,7 +7,9 @@ were only the label's own column left out, its absence would tell the same. An a
 whole, so that nothing about how often that happens is left to read either.
 
 A requirement (*some turn of a deception is one of these*) ties the labels that it does not name:
-whoever plans a dialogue keeps them off the turn that has to satisfy it.
+whoever plans a dialogue keeps them off the turn that has to satisfy it. Where the labels that it names
+occur under no other goal (*some turn is Quality*), they are what is tied, and nothing is to be read off
+the others: a turn that has one of them is none that has to satisfy it.
 """
 
 from __future__ import annotations
@@ -68,6 +70,13 @@ def ties_of(scheme: Scheme | None) -> tuple[LabelTie, ...]:
     for requirement in scheme.requirements:
         if scheme.assigned in requirement.when:
             for dimension, wanted in requirement.some_turn.items():
+                known = LabelTie(((dimension, wanted),), "")
+                alone = next((tie for tie in found if tie.labels == known.labels), None)
+                if alone is not None:
+                    found.remove(alone)
+                    why = f"{alone.reason} {requirement.reason}"
+                    found.append(LabelTie(alone.labels, why, required=True))
+                    continue
                 rest = tuple(v for v in scheme.dimension(dimension).values if v not in wanted)
                 if rest:
                     found.append(LabelTie(((dimension, rest),), requirement.reason, required=True))

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "38c363197e6da6770bbfe55ad0128d2354f554174b1abd9be03fc9d43e800d6f",
+        "d46e42ebe3c38015c5c1415d3a8ec545fde6446bb4b358ef45a8cee1c4c051e9",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "a158562d165749f6af5004c6af906d31afc1f58b0a5c4d5d516015140fadaa88",
+        "c0c6e0e692d46706b457639267d601b939e6a94756bcf7fecdd5f1bb6c73d283",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "d4cf2f6f4456af63c51bd376efe6ada3ce69d9f26e9ee0ce88d7effa4a6fd1db",
+        "5d0e5ea9b3fe89cb258e539b4873128fa257cdb96e3779e0b884af4b7124963b",
     ),
 }
 

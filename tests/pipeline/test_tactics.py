@@ -16,18 +16,30 @@ from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.fixed_lines import Opening
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import Requirement, Scheme
 from scenarios.spec import Fact, Scenario
 from scenarios.yaml_source import read_yaml
 
 HOME = Path(scenarios.__file__).parent
-HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
+SHIPPED = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
 USED_CAR = Scenario.model_validate(
     yaml.safe_load((HOME / "library/products/used_car.yaml").read_text())
 )
-DECEPTION, NON_DISCLOSURE = HIPO.goal.values
-ACTS = HIPO.dimension("illocutionary").values
+DECEPTION, NON_DISCLOSURE = SHIPPED.goal.values
+ACTS = SHIPPED.dimension("illocutionary").values
 MANIPULATED = {"Quantity", "Quality", "Relevance", "Manner"}
+HIPO = SHIPPED.model_copy(
+    update={
+        "requirements": (
+            Requirement(
+                when={"goal": (DECEPTION,)},
+                some_turn={"veracity": tuple(sorted(MANIPULATED))},
+                reason="A deception manipulates something.",
+            ),
+        )
+    }
+)
+"""With a requirement that leaves an even design within reach."""
 
 MOOD = Scheme.model_validate(
     {
@@ -131,6 +143,13 @@ def test_every_deception_wants_a_manipulated_turn_and_not_always_the_same():
     assert {place for turns, place in places if turns == 3} == {0, 1, 2}
 
 
+def test_every_deception_of_the_shipped_scheme_wants_a_lie_as_its_steps_have_it():
+    plan = Plan(SHIPPED, scenario_list(), goals=(DECEPTION,), repetitions=5)
+    design = TacticDesign.balanced(SHIPPED, plan.contexts())
+    for _, _, turns in drawn(design, plan):
+        assert "Quality" in {wanted["veracity"] for wanted in turns}
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_corpus_meets_the_balanced_target_within_sampling_error(seed):
     plan = Plan(HIPO, scenario_list(), repetitions=10, seed=seed)
@@ -151,8 +170,8 @@ def test_a_corpus_meets_the_balanced_target_within_sampling_error(seed):
 
 def test_a_corpus_of_the_library_is_as_the_margins_foretell():
     chosen = list(Catalogue.load(environment={}).scenarios.values())
-    plan = Plan(HIPO, chosen)
-    design = TacticDesign.balanced(HIPO, plan.contexts())
+    plan = Plan(SHIPPED, chosen)
+    design = TacticDesign.balanced(SHIPPED, plan.contexts())
     counts: Counter[tuple[str, str]] = Counter()
     turns = 0
     for _, _, wanted in drawn(design, plan):

@@ -232,7 +232,7 @@ def test_every_rule_of_the_scheme_is_told_with_its_reason(prompts, hipo, view, h
     for rule in (*hipo.contradictions, *hipo.requirements):
         assert rule.reason in system
     assert 'goal "truthful non-disclosure" together with veracity "Quality"' in system
-    assert 'veracity "Quantity", "Quality", "Relevance" or "Manner"' in system
+    assert 'Under goal "deception", at least one thing' in system
 
 
 def test_only_a_real_restriction_of_acts_is_told(used_car, hipo, case_of, prompts, history):

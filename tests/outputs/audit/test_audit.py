@@ -110,8 +110,9 @@ def test_a_persona_that_goes_with_the_goal_is_a_shortcut():
 
 
 def test_labels_that_the_scheme_ties_are_told_by_name_and_make_no_set_fail(clean):
-    assert [tie.name for tie in clean.ties] == ["veracity Quality", "veracity None"]
-    assert clean.ties[0].shares["truthful non-disclosure"] == 0
+    assert [(tie.name, tie.shares["truthful non-disclosure"]) for tie in clean.ties] == [
+        ("veracity Quality", 0)
+    ]
     tied = next(f for f in clean.findings if (f.probe, f.kind) == ("labels", "tied"))
     assert tied.score > 0.6
     assert not tied.found

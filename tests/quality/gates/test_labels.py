@@ -64,14 +64,25 @@ def test_a_scheme_without_rules_raises_no_flag(stage, labelled):
     assert UnmetRequirement().check(subject) == []
 
 
-def test_a_deception_in_which_nothing_is_manipulated_is_flagged_as_a_whole(stage, labelled):
+def test_a_deception_in_which_nothing_false_is_said_is_flagged_as_a_whole(stage, labelled):
     said = ("Why?", "So.", "And then?", "So it was.")
-    honest = labelled(veracity="None")
-    [flag] = UnmetRequirement().check(stage.play(*said, labels=(honest, honest)))
+    vague = labelled(veracity="Manner")
+    [flag] = UnmetRequirement().check(stage.play(*said, labels=(vague, vague)))
     assert flag.turn is None
-    assert "deceives nobody" in flag.reason
-    some = stage.play(*said, labels=(honest, labelled(veracity="Manner")))
+    assert "deceived only by something false" in flag.reason
+    some = stage.play(*said, labels=(vague, labelled(veracity="Quality")))
     assert UnmetRequirement().check(some) == []
+
+
+def test_a_fixed_line_that_the_fact_makes_false_is_the_lie_of_a_deception(stage, labelled):
+    vague = (labelled(veracity="Manner"),)
+    [opening] = stage.scenario.opening.by_goal[:1]
+    lie = opening.statement_for("deception")
+    subject = stage.answer("So it goes.", labels=vague)
+    assert UnmetRequirement().check(subject)
+    assert UnmetRequirement().check(stage.change(subject, 1, text=lie.text)) == []
+    of_the_paper = stage.answer("So.", scheme=load_scheme("hipo@1"), labels=vague)
+    assert UnmetRequirement().check(of_the_paper) == []
 
 
 def test_the_requirement_of_another_goal_does_not_count(stage, labelled):

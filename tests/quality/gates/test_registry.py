@@ -87,7 +87,7 @@ def test_a_decent_dialogue_passes_every_gate(stage, labelled):
     subject = stage.play(
         "Who painted the wing?",
         "A garage did. You will find the bill in the glovebox.",
-        labels=(labelled(veracity="Quantity"),),
+        labels=(labelled(veracity="Quality"),),
     )
     assert check_all(GATES, subject) == []
 
