@@ -68,11 +68,19 @@ def authored_answer(
 
 
 def _is_plain(line: StageLine) -> bool:
-    """Whether the grammar has common words for the labels: a refusal, a plain lie or a plain truth."""
+    """Whether the grammar has common words for the labels: a refusal or a plain lie."""
     acts = ("Representatives", "Commissives")
-    return line.labels.get("veracity") in ("None", "Quality", "Quantity") and (
-        line.labels.get("illocutionary") in acts
+    return (
+        line.labels.get("veracity") in ("None", "Quality")
+        and line.labels.get("illocutionary") in acts
+        and line.labels.get("intention") != "Affect"
     )
+
+
+def true_details(asked: ActorRequest, cast: Cast) -> tuple[StageLine, ...]:
+    """Return the unsaid lines that answer a part of the standing question truly."""
+    own, others = _unsaid(asked, cast, {"veracity": "Quantity"})
+    return (*own, *others)
 
 
 def has_unsaid(asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]) -> bool:
@@ -95,7 +103,7 @@ def _unsaid(
         return (
             all(labels.get(name) in allowed for name, allowed in options.items())
             and all(labels.get(name, label) == label for name, label in wanted.items())
-            and not any(says(text, line.text) for text in said)
+            and not any(line.text in text or says(text, line.text) for text in said)
         )
 
     own, others = cast.answers(asked.last("INITIATOR"))

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 
 import orjson
 
-from pipeline.offline.authored import authored_answer, authored_question, free_to_change
+from pipeline.offline.authored import (
+    authored_answer,
+    authored_question,
+    free_to_change,
+)
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.initiating import ask
 from pipeline.offline.rationales import Reasons
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood, read_prompt
 from pipeline.offline.reflecting import reflect
-from pipeline.offline.responding import read_scene, speak
+from pipeline.offline.repertoire import nearest
+from pipeline.offline.responding import Scene, read_scene, speak, speak_on
 from pipeline.offline.screenwriting import is_screenplay, write_screenplay
 from pipeline.offline.speaking import speak_in_flow
 from pipeline.offline.staging import cast_of
@@ -30,7 +35,7 @@ from pipeline.offline.tactics import (
 
 __all__ = ["PromptNotUnderstood", "answer"]
 
-_STEADY, _LOOSE, _WORDS = 1, 2, 3
+_STEADY, _LOOSE, _WORDS, _NEAREST = 1, 2, 3, 4
 
 
 def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
@@ -68,10 +73,12 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     spoken = authored_answer(asked, cast, kept, state, seed) if cast else None
     if spoken:
         wanted = {**spoken.line.labels, **asked.wanted}
-    tactic = _drawn(asked, goal, wanted, state, seed)
+    scene = read_scene(asked, cast)
+    tactic = _drawn(asked, goal, wanted, scene, (state, seed))
     text = spoken.text if spoken else ""
     falsehood = cast.falsehood(spoken.line) if cast and spoken and text else ""
-    text = text or speak(read_scene(asked), tactic, dice)
+    if not text:
+        tactic, text = _in_other_words(asked, scene, tactic, Dice(state, _NEAREST), dice)
     answered: dict[str, object] = {}
     for field in asked.fields:
         if field.name == "utterance":
@@ -95,15 +102,38 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     return {field.name: answered[field.name] for field in asked.fields}
 
 
-def _drawn(asked: ActorRequest, goal: str, wanted: dict[str, str], state: int, seed: int) -> Tactic:
-    """Return the labels that the grammar is to realise."""
+def _in_other_words(
+    asked: ActorRequest, scene: Scene, tactic: Tactic, steady: Dice, dice: Dice
+) -> tuple[Tactic, str]:
+    """Return the labels nearest to a tactic that there are words for, and the words."""
+    found = nearest(
+        tactic,
+        asked,
+        scene,
+        named=asked.wanted,
+        open_acts=_open_labels(asked),
+        dice=steady,
+    )
+    if found.line is None:
+        return found.tactic, speak(scene, found.tactic, dice)
+    if found.tactic.intention == found.line.labels.get(INTENTION):
+        return found.tactic, found.line.text
+    return found.tactic, speak_on(found.line.text, scene, found.tactic, dice)
+
+
+def _drawn(
+    asked: ActorRequest, goal: str, wanted: dict[str, str], scene: Scene, start: tuple[int, int]
+) -> Tactic:
+    """Return the labels that are drawn, or wanted; ``start`` is the state and the seed."""
     improvised = len(asked.said_by("RESPONDER")) - 1
+    state, seed = start
     return draw_tactic(
         asked.fields,
         wanted,
         mark=goal_mark(goal),
         open_acts=_open_labels(asked),
         first=improvised < 1,
+        detailed=scene.detailed,
         steady=Dice(state, _STEADY),
         loose=Dice(state, _LOOSE, seed),
     )

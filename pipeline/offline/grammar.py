@@ -24,9 +24,12 @@ def slots_of(template: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def choices(book: str, first: str, second: str, mark: str) -> tuple[str, ...]:
-    """Return the templates of one cell of a phrase book that fit the goal mark ``t`` or ``d``."""
+    """Return the templates of one cell of a phrase book that fit the goal mark ``t`` or ``d``.
+
+    A cell that the book does not have has none.
+    """
     fillers = []
-    for line in tree(book)[first][second]:
+    for line in tree(book).get(first, {}).get(second, ()):
         match = _GOAL_MARK.match(line)
         if match is None:
             fillers.append(line)

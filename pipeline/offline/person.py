@@ -9,11 +9,24 @@ from pipeline.offline.lexicon import words
 from pipeline.offline.phrases import is_past, tokens
 
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z]\w+")
+_CALLER = re.compile(r"\bthe caller\b", re.IGNORECASE)
+_BOTH = re.compile(r"\bthe (two|couple|pair) (\w+)", re.IGNORECASE)
+_KIN = re.compile(r"\bthe (\w+)")
+_BUT = re.compile(r"\b(?:but|than|except|besides) $")
 
 
 def in_person(clause: str, speaker: str, hearer: str) -> str:
-    """Put a clause into the speaker's mouth, or return nothing where that is not safe."""
-    text = clause
+    """Put a clause into the speaker's mouth, or return nothing where that is not safe.
+
+    He and she become I only where the same clause names the speaker before them: of a clause that
+    begins with one nobody can tell whom it means. Whoever is there is not spoken of as a third
+    person: two partners are "we", and who calls is "you".
+    """
+    text = _CALLER.sub(lambda m: f"the {hearer}", clause) if hearer else clause
+    text = _as_we(text, speaker)
+    if not text or re.match(r"(?:He|She)\b", text):
+        return ""
     for role, (subject, other, owner) in (
         (speaker, ("I", "me", "my")),
         (hearer, ("you", "you", "your")),
@@ -22,15 +35,24 @@ def in_person(clause: str, speaker: str, hearer: str) -> str:
         if changed is None:
             return ""
         text = changed
-    if re.match(r"(?:He|She)\b", clause) and text == clause:
-        changed = _pronouns_to_me(text)
-        text = _agree(re.sub(r"^(?:He|She)\b", "I", changed))
     if _PRONOUN.search(text):
         if re.match(r"I\b", text):
-            text = "" if _has_person(text) else _pronouns_to_me(text)
+            text = "" if _has_person(text) or _NAME.search(text) else _pronouns_to_me(text)
         elif not (text[:4].lower() == "the " and _has_person(text.split(" ", 6)[0:6])):
             text = ""
     return text
+
+
+def _as_we(clause: str, speaker: str) -> str:
+    """Let one of two partners say "we" for the two; nothing where a clause has kin as third persons."""
+    if not words("kin") & set(speaker.lower().split()):
+        return clause
+    both = _BOTH.match(clause)
+    if both and _is_verb(both[2]):
+        clause = f"We {_plain(both[2], 'we')}{clause[both.end() :]}"
+    if any(_is_verb(m[2]) or m[1] != "two" for m in _BOTH.finditer(clause)):
+        return ""
+    return "" if any(m[1] in words("kin") for m in _KIN.finditer(clause.lower())) else clause
 
 
 def _has_person(text: str | list[str]) -> bool:
@@ -61,6 +83,8 @@ def _replaced(text: str, role: str, subject: str, other: str, owner: str) -> str
         after = rest[match.end() :]
         if after[:2] == "'s":
             word, after = owner, after[2:]
+        elif _BUT.search(rest[: match.start()]):
+            word = other
         elif _is_verb(next(iter(tokens(after)), "")):
             word, after = subject, _agree(subject + after)[len(subject) :]
         elif not out and match.start() == 0:

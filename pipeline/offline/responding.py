@@ -5,21 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipeline.offline.authored import true_details
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import Slots, choices, fill, listed, realise
+from pipeline.offline.grammar import Slots, choices, listed, realise
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
 from pipeline.offline.person import in_person
 from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy
 from pipeline.offline.reading import ActorRequest
+from pipeline.offline.staging import Cast
 from pipeline.offline.tactics import Tactic
 from pipeline.offline.wording import adapted, joined, repeats, sentences
+from scenarios.lines.model import StageLine
 
 _TRIES = 24
 _LONG = 14
 """Words of a clause that is put into a sentence of the grammar."""
+AFFECT, CHANGE = "Affect", "Relevance"
+CLOSED, FEELINGS = "closers", "feelings"
+"""Books of second sentences, and of lines that are all feeling."""
 _BELIEVED = "You want it believed that"
-_CLAIMED, _UNTRUE = "You have claimed", "Of this your fact makes untrue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,9 @@ class Scene:
 
     topics: tuple[str, ...]
     details: tuple[str, ...]
-    """Clauses that are true and no secret."""
+    """Clauses that are true, can be checked and answer a part of the standing question; mostly none."""
+    lines: tuple[StageLine, ...]
+    """Authored lines that tell a part of the truth, and were not said."""
     covers: tuple[str, ...]
     """Clauses that are to be believed instead of the fact, only where the goal misleads; none that
     speaks of a person as nobody would who knows them (the former partner)."""
@@ -36,9 +43,24 @@ class Scene:
     said: frozenset[str]
     """Everything said before, draft included, which must not be said again."""
 
+    @property
+    def detailed(self) -> bool:
+        """Whether there is a true detail to tell."""
+        return bool(self.details or self.lines)
 
-def read_scene(asked: ActorRequest) -> Scene:
+    @property
+    def slots(self) -> Slots:
+        """Return what the slots of the phrase books can be filled with."""
+        lies = self.covers or listed("asides", "lies")
+        return {"detail": self.details, "lie": lies, "topic": self.topics}
+
+
+def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     """Gather what the prompt gives the one who answers.
+
+    Args:
+        asked: the prompt, read.
+        cast: the lines for its fact and goal, where some were written.
 
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
@@ -49,23 +71,25 @@ def read_scene(asked: ActorRequest) -> Scene:
     fact = asked.section("What only you know").partition("Fact:")[2].strip()
     if not fact:
         asked.line("What only you know", "Fact")
-    situation = asked.section("Situation")
     private = content_words(about) | content_words(fact)
-    untrue = set(sentences(asked.said_of("Where you stand", _UNTRUE)))
-    claimed = sentences(asked.said_of("Where you stand", _CLAIMED))
-    held = " ".join(claim for claim in claimed if claim not in untrue)
+    said = frozenset((*(text for _, text in asked.spoken), asked.draft))
+    spoken = " ".join(said).lower()
+    parts = cast.parts(asked.last("INITIATOR")) if cast else ()
     return Scene(
-        topics=_topics(situation, private, speaker, hearer),
-        details=_details(held, frozenset(), speaker, hearer)
-        or _details(situation, private, speaker, hearer)
-        or listed("asides", "details"),
+        topics=_topics(asked.section("Situation"), private, speaker, hearer),
+        details=tuple(
+            part
+            for part in _clauses(" ".join(parts), speaker, hearer)
+            if part.lower() not in spoken
+        ),
+        lines=true_details(asked, cast) if cast else (),
         covers=tuple(
             cover
             for cover in _clauses(asked.said_of("Where you stand", _BELIEVED), speaker, hearer)
             if not words("people") & set(cover.lower().split())
         ),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
-        said=frozenset((*(text for _, text in asked.spoken), asked.draft)),
+        said=said,
     )
 
 
@@ -91,14 +115,6 @@ def _clauses(claims: str, speaker: str, hearer: str) -> tuple[str, ...]:
     return tuple(lowered(clause) for clause in spoken if clause and len(clause.split()) <= _LONG)
 
 
-@lru_cache(maxsize=2048)
-def _details(text: str, private: frozenset[str], speaker: str, hearer: str) -> tuple[str, ...]:
-    """Return what a text says, where it keeps clear of the fact and does not speak of the two as others."""
-    people = content_words(f"{speaker} {hearer}")
-    clauses = _clauses(text, speaker, hearer)
-    return tuple(c for c in clauses if not content_words(c) & (private | people))
-
-
 def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     """Realise a tactic in one or two sentences nobody has said before in the conversation."""
     text = ""
@@ -112,17 +128,27 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     return text
 
 
+def speak_on(line: str, scene: Scene, tactic: Tactic, dice: Dice) -> str:
+    """Say an authored line and a second sentence, which gives it the intention of the tactic."""
+    closer = dice.pick(listed(CLOSED, tactic.intention, tactic.veracity))
+    return f"{line} {adapted(joined((closer,)), scene.manner.register)}"
+
+
 def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, str]:
-    """Return one realisation, and its core alone in lower case, without a way in."""
-    lies = scene.covers or listed("asides", "lies")
-    slots: Slots = {"detail": scene.details, "lie": lies, "topic": scene.topics}
-    core = realise(choices("cores", tactic.veracity, tactic.act, tactic.mark), slots, dice)
+    """Return one realisation, and its core alone in lower case, without a way in.
+
+    What goes with a change of subject comes before it: there the last sentence is the head sentence.
+    """
+    affects = tactic.intention == AFFECT
+    book = FEELINGS if affects else "cores"
+    core = realise(choices(book, tactic.veracity, tactic.act, tactic.mark), scene.slots, dice)
     closers = (
-        () if tactic.intention == "Inform" else listed("closers", tactic.intention, tactic.veracity)
+        () if tactic.intention == "Inform" else listed(CLOSED, tactic.intention, tactic.veracity)
     )
-    closer = fill(dice.pick(closers), slots, dice) if closers else ""
+    closer = dice.pick(closers) if closers else ""
     register = scene.manner.register
-    text = joined((_led(core, dice, scene.manner), closer))
+    parts = (_led(core, dice, scene.manner), closer)
+    text = joined(parts[::-1] if tactic.veracity == CHANGE else parts)
     bare = adapted(core, register).lower().rstrip("?")
     return adapted(text, register), bare
 

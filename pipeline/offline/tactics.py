@@ -80,6 +80,7 @@ def draw_tactic(
     mark: str,
     open_acts: Sequence[str],
     first: bool,
+    detailed: bool,
     steady: Dice,
     loose: Dice,
 ) -> Tactic:
@@ -87,6 +88,7 @@ def draw_tactic(
 
     ``steady`` depends on the prompt alone, ``loose`` on the seed too: most samples of one prompt
     agree on the tactic and some do not. In a deception the first answer (``first``) manipulates.
+    Quantity is drawn only where there is a true detail to tell (``detailed``).
     """
     asked = {field.name: field.options for field in fields if field.kind == "label"}
     drawn: dict[str, str] = {}
@@ -94,6 +96,8 @@ def draw_tactic(
         weights = dict(_VERACITY[mark] if dimension == VERACITY else _WEIGHTS[dimension])
         if dimension == VERACITY and mark == "d" and first:
             weights.pop("None")
+        if dimension == VERACITY and not detailed:
+            weights.pop("Quantity")
         options = [o for o in asked.get(dimension, known) if o in known]
         if dimension == ACT and open_acts:
             options = [o for o in options if o in open_acts] or [o for o in known if o in open_acts]

@@ -38,7 +38,7 @@ _AFTER = re.compile(
 _SORRY_BUT = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry|forgive me|my apologies),? but ")
 _NO_REFUSAL = re.compile(
     r"^(?:please|do not|never|thank|let us|let me keep|could you|ask me|leave|put|allow|i am (?:\w+ )?sorry|"
-    r"i (?:regret|hate)|my apologies|forgive)\b"
+    r"i (?:regret|hate|feel|am ashamed)|my apologies|forgive)\b"
 )
 _REPORTED = re.compile(
     r"\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b"
@@ -86,19 +86,27 @@ def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def act_of(sentence: str) -> Act:
     """Return the act of one sentence by its main clause, and the words that mark it."""
     whole = plain(sentence)
-    if match := phrases("acts", "declaration_marks").search(whole):
-        return DECLARATIONS, match[0]
+    if words := _declared(whole):
+        return words
     flat = main_clause(whole)
     if phrases("acts", "report_prefix").match(flat):
         return UNMARKED
-    if (words := refusal(flat)) and not _NO_REFUSAL.search(flat):
-        return (REPRESENTATIVES if _REPORTED.search(flat) else COMMISSIVES), words
+    if (held := refusal(flat)) and not _NO_REFUSAL.search(flat):
+        return (REPRESENTATIVES if _REPORTED.search(flat) else COMMISSIVES), held
     for act, pattern in _rules():
         if match := pattern.search(flat):
             return act, match[0].strip()
     if whole.endswith("?") and not _TAG.search(whole):
         return DIRECTIVES, "a question"
     return UNMARKED
+
+
+def _declared(whole: str) -> Act | None:
+    """Return the act of words like "hereby": certifying that something is so does not make it so."""
+    for act, key in ((REPRESENTATIVES, "certified"), (DECLARATIONS, "declaration_marks")):
+        if match := phrases("acts", key).search(whole):
+            return act, match[0]
+    return None
 
 
 @lru_cache(maxsize=1)

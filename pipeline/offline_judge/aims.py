@@ -18,6 +18,9 @@ MOTIVATE: Final = "Motivate"
 AFFECT: Final = "Affect"
 AIMS: Final = (INFORM, CONVINCE, MOTIVATE, AFFECT)
 
+CALL: Final = 2
+"""Words of a sentence that is no more than a call or an interjection."""
+
 Aim = tuple[str, str]
 """An intention, and the words that show it; no words where nothing does."""
 
@@ -25,13 +28,14 @@ Aim = tuple[str, str]
 def aim_of(text: str) -> Aim:
     """Return the intention of a line: action, then feeling, then doubt, else information.
 
-    A feeling counts where hardly anything is left without it: it fills the last sentence, or all.
+    A feeling counts where hardly anything is left without it: every sentence that is more than a call
+    shows one.
     """
     parts = [plain(part) for part in sentences(text)] or [""]
     for part in parts:
         if words := _action(part):
             return MOTIVATE, words
-    if words := _feeling(parts[-1]):
+    if words := feeling_of(text):
         return AFFECT, words
     for part in reversed(parts):
         if match := phrases("aims", "convince").search(part):
@@ -42,6 +46,13 @@ def aim_of(text: str) -> Aim:
         if match := phrases("aims", "inform").search(part):
             return INFORM, match[0]
     return INFORM, ""
+
+
+def feeling_of(text: str) -> str:
+    """Return the words of feeling of a line that is all feeling; nothing of any other."""
+    whole = [part for part in map(plain, sentences(text)) if len(part.split()) > CALL]
+    felt = [_feeling(part) for part in whole]
+    return felt[-1] if felt and all(felt) else ""
 
 
 def _action(flat: str) -> str:

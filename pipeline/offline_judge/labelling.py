@@ -104,8 +104,7 @@ def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
 
 def _because(line: tuple[str, str] | None, fact: str) -> str:
     if line is None:
-        known = "contradicts the fact" if fact else "shows that more is known"
-        return f"nothing that was said {known}"
+        return "no false claim was recognised in what was said"
     belied = "the fact belies it" if fact else "it reads as false"
     return f"a careful hearer would believe it, and {belied}: {line[1]}"
 

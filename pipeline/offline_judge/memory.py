@@ -1,4 +1,6 @@
-"""The stage lines, which the offline judge knows by heart, with what they were written for.
+"""The lines that ship, which the offline judge knows by heart, with what they were written for.
+
+Of stage lines it knows labels and claims, of the fixed lines of an opening the claims alone.
 
 Whoever says a line to another question, or with another fact, gets no remembered veracity: what
 the line claims is held against what the prompt calls false.
@@ -84,6 +86,13 @@ def is_public_answer(text: str, situation: str) -> bool:
     return any(scene[: len(start)] == start for start in _public_answers().get(spoken(text), ()))
 
 
+def opening_claims(text: str, situation: str) -> frozenset[Words]:
+    """Return what a fixed statement of this scene claims, in words; nothing for any other text."""
+    scene = spoken(situation)
+    found = _statements().get(spoken(text), ())
+    return next((claims for start, claims in found if scene[: len(start)] == start), frozenset())
+
+
 def claims_ruled_out(fact: str) -> tuple[str, ...]:
     """Return what a fact of the library makes false; nothing for any other text."""
     return _ruled_out().get(spoken(fact), ())
@@ -107,6 +116,19 @@ def _public_answers() -> Mapping[Words, list[Words]]:
         shared = scenario.opening.shared
         for exchange in shared.exchanges if shared else ():
             found.setdefault(spoken(exchange.answer), []).append(spoken(scenario.background))
+    return found
+
+
+@cache
+def _statements() -> Mapping[Words, list[tuple[Words, frozenset[Words]]]]:
+    """Return by its words where each statement of an opening is made, and what it claims."""
+    found: dict[Words, list[tuple[Words, frozenset[Words]]]] = {}
+    for scenario in Catalogue.load(environment={}).scenarios.values():
+        texts = {claim.id: spoken(claim.text) for claim in scenario.claims}
+        start = spoken(scenario.background)
+        for _, statement in scenario.opening.statements:
+            claims = frozenset(texts[name] for name in statement.claims)
+            found.setdefault(spoken(statement.text), []).append((start, claims))
     return found
 
 

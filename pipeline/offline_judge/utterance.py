@@ -15,16 +15,24 @@ from functools import lru_cache
 from typing import Final, Self
 
 from pipeline.offline_judge.acts import ACTS, COMMISSIVES, act_of
-from pipeline.offline_judge.aims import AIMS, aim_of
+from pipeline.offline_judge.aims import AIMS, CALL, aim_of
 from pipeline.offline_judge.cues import plain
 from pipeline.offline_judge.likeness import stage_likeness, tokens_of
-from pipeline.offline_judge.memory import Remembered, is_public_answer, recalled, spoken
+from pipeline.offline_judge.memory import (
+    Remembered,
+    is_public_answer,
+    opening_claims,
+    recalled,
+    spoken,
+)
 from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.refusals import refusal
 from pipeline.offline_judge.truth import (
     MANIPULATIONS,
     NONE,
     QUALITY,
+    QUANTITY,
+    RELEVANCE,
     Matter,
     Treatment,
     open_treatment,
@@ -38,8 +46,6 @@ INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
 BY_HEART = "a line known by heart"
 LINES: Final = 4096
 """Lines of which readings are kept: two judges of a dialogue read the same ones one after the other."""
-CALL = 2
-"""Words of a sentence that is no more than a call or an interjection."""
 
 
 @quickly_made
@@ -66,6 +72,13 @@ class JudgedLine:
         """The stage line it is; None where it is none, or the reader knows none."""
         return recalled(self.text, self.matter.known) if self.remembers else None
 
+    @property
+    def begun_by_heart(self) -> Self:
+        """The stage line that it begins with, where one sentence more was said; else itself."""
+        *before, last = sentences(self.text) or [""]
+        told = replace(self, text=" ".join(before)) if before and last else self
+        return self if told.stage_line is None or self.stage_line is not None else told
+
     def fits(self, known: Remembered) -> bool:
         """Whether a stage line was written for the question of the prompt, if one is shown."""
         return not self.matter.question or known.answers(self.matter.question)
@@ -88,12 +101,14 @@ def utterance_label(line: JudgedLine, labels: tuple[str, ...]) -> Found | None:
 
 
 def _act(line: JudgedLine) -> Found:
-    if known := _from_memory(line, ACT):
+    begun = line.begun_by_heart
+    answers = begun is line or line_treatment(begun).label == QUANTITY
+    if answers and (known := _from_memory(begun, ACT)):
         return known
-    act, words = act_of(head_sentence(line.text))
+    head = replace(line, text=head_sentence(line.text, answers=line_answers(line)))
+    act, words = act_of(head.text)
     if words:
         return act, f'reads as {act}: "{words}"'
-    head = replace(line, text=head_sentence(line.text))
     return _alike(head, ACT, ACTS, act) or (act, "nothing marks another act")
 
 
@@ -123,6 +138,10 @@ def _from_memory(line: JudgedLine, dimension: str) -> Found | None:
 @lru_cache(maxsize=LINES)
 def line_treatment(line: JudgedLine) -> Treatment:
     """Return how a line treats the fact: a stage line by its claims, another one by its words."""
+    begun = line.begun_by_heart
+    if begun is not line and line_treatment(begun).label == QUANTITY:
+        added = treatment_of(line.text[len(begun.text) :].strip(), line.matter)
+        return added if added.label == QUALITY else line_treatment(begun)
     known = line.stage_line
     if known is None:
         return treatment_of(line.text, line.matter)
@@ -162,6 +181,10 @@ def misleads(line: JudgedLine) -> str:
     """
     if line.remembers and is_public_answer(line.text, line.matter.known):
         return ""
+    stated = opening_claims(line.text, line.matter.known) if line.remembers else frozenset()
+    if stated:
+        false = [one for one in line.matter.false_claims if spoken(one) in stated]
+        return f'{BY_HEART}, which claims what the fact makes false: "{false[0]}"' if false else ""
     known = line.stage_line
     found = line_treatment(line)
     if found.label == QUALITY:
@@ -174,14 +197,22 @@ def misleads(line: JudgedLine) -> str:
     return ""
 
 
-def head_sentence(text: str) -> str:
-    """Return the sentence that refuses to answer, else the first that is more than a call."""
+def line_answers(line: JudgedLine) -> bool:
+    """Whether some part of a line answers the standing question, as far as the reader can tell."""
+    return line_treatment(line).label != RELEVANCE
+
+
+def head_sentence(text: str, *, answers: bool = True) -> str:
+    """Return the sentence that refuses to answer, else the first that is more than a call.
+
+    Where none answers it is the last one.
+    """
     parts = sentences(text)
     for part in parts:
         if refusal(plain(part)):
             return part
     whole = [part for part in parts if len(words(part)) > CALL]
-    return (whole or parts or [""])[0]
+    return (whole or parts or [""])[0 if answers else -1]
 
 
 def _alike(

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "d46e42ebe3c38015c5c1415d3a8ec545fde6446bb4b358ef45a8cee1c4c051e9",
+        "49f915bbf1cd857d5aae715ea115e77975242cdae08f0c42e0040b5548eabae6",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "c0c6e0e692d46706b457639267d601b939e6a94756bcf7fecdd5f1bb6c73d283",
+        "598fad6a48773e1f024943a8623fc563d0d883d320d8a29dbb80a89be02fad1d",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "5d0e5ea9b3fe89cb258e539b4873128fa257cdb96e3779e0b884af4b7124963b",
+        "4f5f4c560fa97766a34317a85c1c0b83b1bf582a3037da67a7ff2418dc7d578f",
     ),
 }
 

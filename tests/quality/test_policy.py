@@ -112,8 +112,15 @@ def test_an_unknown_policy_names_the_nearest():
 
 
 def test_a_policy_is_told_in_words():
-    assert load_policy("auto").in_words == "what is flagged is discarded; the rest is accepted"
+    known = "wanted_not_obtained is ignored; what else is flagged is discarded; the rest is accepted"
+    assert load_policy("auto").in_words == known
     assert load_policy("gates").in_words == (
-        "self_*, external_*, *_self, *_external is ignored; what else is flagged waits for people; "
-        "the rest is accepted"
+        "self_*, external_*, *_self, *_external is ignored; wanted_not_obtained is ignored; "
+        "what else is flagged waits for people; the rest is accepted"
     )
+
+
+@pytest.mark.parametrize("name", ["auto", "gates", "review"])
+def test_another_label_than_was_wanted_is_no_fault_of_a_dialogue(name):
+    decision = load_policy(name).decide(assessed("wanted_not_obtained"))
+    assert (decision.verdict, decision.reason) == ("accepted", "ignored: wanted_not_obtained")

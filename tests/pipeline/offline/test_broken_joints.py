@@ -9,11 +9,14 @@ import re
 import pytest
 
 from pipeline.offline.engine import answer
+from pipeline.offline.grammar import listed
 from pipeline.offline.lexicon import load, tree
 from pipeline.offline_judge.acts import act_of
+from pipeline.offline_judge.aims import feeling_of
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
+from scenarios.lines.library import spoken_stage_lines
 from scenarios.schemes.registry import load_scheme
 from scenarios.wording import content_stems
 from tests.factories import make_case
@@ -32,7 +35,7 @@ _OWNING_UP = re.compile(
 
 @pytest.fixture(scope="module")
 def said():
-    """Return (view, wanted labels, line) of the grammar for every scenario and some of the labels."""
+    """Return (view, declared labels, line) for every scenario and some of the labels, as wanted."""
     actors = ActorPrompts(Templates(None), SCHEME)
     lines = []
     for number, scenario in enumerate(SCENARIOS.values()):
@@ -50,7 +53,8 @@ def said():
                         continue
                     asked = actors.responder(view, [QUESTION], tuple(wanted.items()))
                     messages = [(m.role, m.content) for m in asked.messages]
-                    lines.append((view, wanted, json.loads(answer(messages, number))))
+                    found = json.loads(answer(messages, number))
+                    lines.append((view, {name: found[name] for name in wanted}, found))
     return lines
 
 
@@ -65,16 +69,18 @@ def test_a_line_says_something_about_somebody(said):
 
 def test_a_line_that_informs_has_one_sentence_and_no_second_one_glued_to_it(said):
     """'I'm sorry that things never come out one way. It's good to have let you know.'"""
-    for _, wanted, answered in said:
+    for _, declared, answered in said:
+        if declared["veracity"] == "Quantity":  # mostly somebody else wrote the line
+            continue
         sentences = len(re.findall(r"[.?!](?=\s|$)", answered["utterance"]))
-        assert sentences == (1 if wanted["intention"] == "Inform" else 2), answered["utterance"]
+        assert sentences == (1 if declared["intention"] == "Inform" else 2), answered["utterance"]
 
 
 def test_no_line_refers_to_a_thing_cut_out_of_the_fact(said):
     """'The word union had something to do with the microphone in the roof.'"""
     common = content_stems(" ".join(_without_slots()))
-    for view, wanted, answered in said:
-        if wanted["veracity"] == "Quality":
+    for view, declared, answered in said:
+        if declared["veracity"] in ("Quality", "Quantity"):
             continue
         known = content_stems(" ".join((view.situation, view.role, *view.claimed, view.other_role)))
         private = content_stems(f"{view.fact} {view.about}") - known
@@ -93,7 +99,7 @@ def _without_slots():
         ):
             yield from texts(child)
 
-    for book in ("cores", "closers", "asides"):
+    for book in ("cores", "closers", "feelings", "asides"):
         yield from texts(load(book))
 
 
@@ -101,11 +107,66 @@ def test_a_line_around_a_claim_does_the_act_it_is_labelled_with():
     """'Please bear in mind that ...' as a directive: the scheme takes what follows."""
     acts = [tree("cores")[veracity] for veracity in ("Quantity", "Quality")]
     cores = [(act, line) for by_act in acts for act, lines in by_act.items() for line in lines]
-    assert len(cores) > 40
+    assert len(cores) > 30
     for act, core in cores:
         line = re.sub(r"\{\w+\}", "the tables are open until four", core)
         assert act_of(line)[0] == act, line
         assert not re.search(r"glad (?:to|I can) say", line)
+
+
+def test_a_declaration_makes_something_so_and_certifies_nothing(said):
+    """'I hereby certify that I had never seen the paper': certifying does not make it so."""
+    for veracity, by_act in tree("cores").items():
+        for core in by_act.get("Declarations", ()):
+            assert not re.search(r"certify|confirm|on record|acknowledge|noted|pronounce", core)
+            assert act_of(re.sub(r"\{\w+\}", "the deposit", core))[0] == "Declarations", veracity
+    assert act_of("I hereby certify that the tables are open until four.")[0] == "Representatives"
+    assert act_of("I hereby put on record that nobody left.")[0] == "Representatives"
+    for _, declared, answered in said:
+        if declared["illocutionary"] == "Declarations" and declared["veracity"] != "Quantity":
+            assert "hereby" in answered["utterance"]
+
+
+def test_a_true_detail_is_told_only_where_it_answers_a_part_of_the_question():
+    """'I'm grateful for one thing, that I leave tomorrow', to 'has there been any smoking?'"""
+    actors = ActorPrompts(Templates(None), SCHEME)
+    told = asked = 0
+    for number, scenario in enumerate(SCENARIOS.values()):
+        lines = spoken_stage_lines(Catalogue.load(environment={}).entry(scenario.id).template)
+        true = [one.text for one in lines.responder if one.labels["veracity"] == "Quantity"]
+        true += [c.text[4:] for c in scenario.claims if c.id in listed("parts", scenario.id)]
+        shared = scenario.opening.shared
+        exchanges = [(e.question, e.answer) for e in shared.exchanges]
+        opening = [
+            (who, t)
+            for e in exchanges
+            for who, t in zip(("initiator", "responder"), e, strict=True)
+        ]
+        questions = [shared.hard_question[0], "How do you know?"]
+        for fact, goal, question in itertools.product(
+            scenario.facts, SCHEME.goal.values, questions
+        ):
+            case = make_case(scenario, fact=fact.id, goal=goal, turns=1)
+            view = responder_view(scenario, SCHEME, case)
+            history = [*opening, ("initiator", question)]
+            prompt = actors.responder(view, history, (("veracity", "Quantity"),))
+            found = json.loads(answer([(m.role, m.content) for m in prompt.messages], number))
+            asked += 1
+            if found["veracity"] == "Quantity":
+                told += 1
+                assert any(text[1:].rstrip(".") in found["utterance"] for text in true)
+                assert question != "How do you know?"
+    assert 20 < told < 0.3 * asked
+
+
+def test_a_line_that_affects_is_all_feeling(said):
+    """'You will have it in writing that the tables are open. It warms my heart a little.'"""
+    felt = [
+        answered["utterance"] for _, declared, answered in said if declared["intention"] == "Affect"
+    ]
+    assert len(felt) > 100
+    assert all(feeling_of(text) for text in felt)
+    assert not feeling_of("The tables are open until four. It hurts me that you'd think otherwise.")
 
 
 def test_whoever_deceives_does_not_own_up_to_keeping_something_back(said):
@@ -117,8 +178,8 @@ def test_whoever_deceives_does_not_own_up_to_keeping_something_back(said):
 
 def test_the_responder_does_not_bring_up_what_nobody_asked_about(said):
     """'The passenger airbag played a part in that.'"""
-    for view, wanted, answered in said:
-        if wanted["veracity"] != "Quality":  # whoever lies says what is to be believed
+    for view, declared, answered in said:
+        if declared["veracity"] != "Quality":  # whoever lies says what is to be believed
             assert view.about.lower() not in answered["utterance"].lower()
 
 

@@ -25,10 +25,22 @@ def tactic(found):
     return tuple(found[name] for name in ("intention", "veracity", "illocutionary"))
 
 
+FEELINGS = {
+    ("Relevance", "Expressives"), ("Relevance", "Representatives"), ("Manner", "Expressives"),
+    ("None", "Expressives"),
+}  # fmt: skip
+"""Veracity and act of lines that are all feeling; the last only where nobody is deceived."""
+
+
 def every_triple(prompts, goal):
-    for triple in itertools.product(*prompts.hipo.values()):
-        if goal == DECEPTION or triple[1] != "Quality":
-            yield triple
+    """Yield the labels that there are words for where no true detail is known."""
+    for intention, veracity, act in itertools.product(*prompts.hipo.values()):
+        if veracity == "Quantity" or (goal != DECEPTION and veracity == "Quality"):
+            continue
+        bare = act == "Expressives" and veracity in ("Relevance", "Manner")
+        felt = (veracity, act) in FEELINGS and not (goal == DECEPTION and veracity == "None")
+        if felt if intention == "Affect" else not (bare and intention == "Inform"):
+            yield intention, veracity, act
 
 
 @pytest.mark.parametrize("scene", SCENE_NAMES)
@@ -43,7 +55,19 @@ def test_each_wanted_triple_is_realised_in_words_of_its_own(prompts, scene, goal
         assert 1 <= len(END.findall(found["utterance"])) <= 2, found["utterance"]
         assert not re.search(r"[{}]|\s{2}|\.\.|,\.", found["utterance"]), found["utterance"]
         texts[triple] = found["utterance"]
-    assert len(set(texts.values())) == len(texts) == (100 if goal == DECEPTION else 80)
+    assert len(set(texts.values())) == len(texts) == (61 if goal == DECEPTION else 47)
+
+
+@pytest.mark.parametrize("goal", [DECEPTION, DISCREET])
+def test_what_there_are_no_words_for_becomes_the_nearest_label_and_is_declared_so(prompts, goal):
+    known = set(every_triple(prompts, goal))
+    for scene, triple in itertools.product(SCENE_NAMES, itertools.product(*prompts.hipo.values())):
+        wanted = tuple(zip(prompts.hipo, triple, strict=True))
+        found = tactic(ask(prompts.responder(scene, goal, wanted)))
+        assert found in known
+        kept = sum(a == b for a, b in zip(found, triple, strict=True))
+        most = max(sum(a == b for a, b in zip(one, triple, strict=True)) for one in known)
+        assert kept == most, (triple, found)
 
 
 def test_equal_prompts_and_seeds_give_equal_answers_and_other_seeds_other_words(prompts):
@@ -123,7 +147,7 @@ def test_shares_follow_the_order_the_paper_reports(prompts):
         assert acts.count("Commissives") > acts.count("Expressives")
         assert acts.count("Commissives") > acts.count("Directives")
         assert "Declarations" not in acts
-        assert ways.count("Quantity") == max(map(ways.count, set(ways)))
+        assert "Quantity" not in ways  # no true detail is known
         assert ways.count("Relevance") == min(map(ways.count, set(ways) - {"None"}))
 
 
@@ -169,15 +193,15 @@ def test_even_a_used_up_phrase_book_does_not_repeat_a_turn(prompts):
     assert len({text for _, text in history}) == len(history)
 
 
-def test_one_fact_and_tactic_has_hundreds_of_wordings(prompts):
+def test_one_fact_and_tactic_has_many_wordings(prompts):
     wanted = (
         ("intention", "Convince"),
-        ("veracity", "Quantity"),
+        ("veracity", "Manner"),
         ("illocutionary", "Representatives"),
     )
     messages = prompts.responder("boat", DECEPTION, wanted)
     texts = {ask(messages, seed)["utterance"] for seed in range(2000)}
-    assert len(texts) > 100
+    assert len(texts) > 60
 
 
 def test_a_question_knows_nothing_private(prompts):

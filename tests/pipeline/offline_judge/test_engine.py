@@ -115,6 +115,13 @@ def test_the_hearer_is_misled_by_what_contradicts_the_fact(hipo, said, goal, mis
     assert all(read.reason for read in found)
 
 
+def test_the_judge_says_that_it_recognised_nothing_and_not_that_nothing_is_false(hipo):
+    history = (ASKED, ("responder", "Boats have their seasons, like people."))
+    found = answered(hipo.dialogue(VIEW, history, readers=True))
+    assert {read.value for read in found} == {"truthful non-disclosure", "not misled"}
+    assert {read.reason for read in found} == {"no false claim was recognised in what was said"}
+
+
 def test_a_sentence_that_the_fact_makes_false_is_false_in_other_words_too(hipo):
     claim = "The yard at Brest painted the boat last spring."
     view = replace(VIEW, fact=replace(FACT, false_claims=(claim,)))

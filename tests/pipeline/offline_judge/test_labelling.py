@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,9 @@ BOAT = Matter(
         ("Thank you for coming all this way.", "Expressives"),
         ("I'm so sorry that it rains.", "Expressives"),
         ("I hereby withdraw the offer.", "Declarations"),
+        ("I hereby certify that the keel was painted in March.", "Representatives"),
+        ("Let it hereby be noted that the keel was painted in March.", "Representatives"),
+        ("I hereby declare that settled.", "Declarations"),
         ("The sale is off.", "Declarations"),
         ("I'm sorry, but the boat was sold yesterday.", "Representatives"),
         ("Look, the boat was sold yesterday.", "Representatives"),
@@ -49,6 +54,8 @@ def test_the_act_shows_in_the_form_of_the_words(text, act):
         ("Believe me, there is no doubt that she is the best boat in the harbour.", "Convince"),
         ("Sign today, or somebody else will buy her tomorrow.", "Motivate"),
         ("It hurts me to see you so worried.", "Affect"),
+        ("The mast is eleven metres tall. It hurts me to see you so worried.", "Inform"),
+        ("I'm torn about it. It hurts me to see you so worried.", "Affect"),
     ],
 )
 def test_the_aim_shows_in_what_is_appealed_to(text, aim):
@@ -76,6 +83,13 @@ def test_the_aim_shows_in_what_is_appealed_to(text, aim):
 )
 def test_words_are_held_against_the_fact(text, label):
     assert treatment_of(text, BOAT).label == label
+
+
+def test_what_answers_no_part_of_the_question_is_beside_it_however_true():
+    said = "It's true that a couple wants to buy, and the price is agreed."
+    assert treatment_of(said, BOAT).label == "Relevance"
+    asked = replace(BOAT, question="Is the price of the hull agreed with that couple?")
+    assert treatment_of(said, asked).label != "Relevance"
 
 
 def test_another_number_than_that_of_the_fact_is_false():

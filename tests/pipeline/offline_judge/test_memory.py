@@ -98,3 +98,34 @@ def test_a_dialogue_of_stage_lines_is_read_by_the_goal_they_were_written_for(pro
         asked = prompts.dialogue(view, history, readers=True)
         found = asked.answer.read(answer([(m.role, m.content) for m in asked.messages], 0))
         assert [label.value for label in found] == [goal, misled]
+
+
+def test_a_stage_line_with_one_sentence_more_is_a_true_detail_all_the_same(prompts, used_car):
+    line = next(one for one in lines(answers="angle") if one.labels["veracity"] == "Quantity")
+    angle = next(fact.angle for fact in used_car.facts if fact.id == line.fact)
+    more = f"{line.text} You can believe me there."
+    labels, reasons = read(prompts, used_car, line.fact, angle, more)
+    assert labels == {**line.labels, "intention": "Convince"}
+    assert reasons["veracity"] == "a line known by heart"
+
+
+def test_what_the_statements_of_an_opening_claim_is_known_too(prompts):
+    """A lie in other words than the claim's: "in a few more the whole list's paid"."""
+    found = wrong = 0
+    for scenario in Catalogue.load(environment={}).scenarios.values():
+        for fact in scenario.facts:
+            view = judge_view(scenario, SimpleNamespace(id="case", fact=fact.id, language="en"))
+            for opening in scenario.opening.by_goal:
+                for goal in ("deception", "truthful non-disclosure"):
+                    said = opening.statement_for(goal)
+                    history = (("initiator", opening.question), ("responder", said.text))
+                    asked = prompts.dialogue(view, history, readers=True)
+                    read_as = asked.answer.read(
+                        answer([(m.role, m.content) for m in asked.messages], 0)
+                    )
+                    misled = {one.dimension: one.value for one in read_as}["misled"] == "misled"
+                    false = bool(set(said.claims) & set(fact.makes_false))
+                    found += false
+                    wrong += misled != false
+    assert found > 200
+    assert wrong == 0
