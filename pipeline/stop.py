@@ -66,6 +66,8 @@ class Stop:
         """What the user can do, where that is more than what always holds for the code."""
         self.in_flight = OpenRequests()
         """What a stop waits for: requests that were sent and are paid for."""
+        self.gives_way = False
+        """Whether it waits for hours for what is paid for, so that an interrupt takes its place."""
         self._told: list[Callable[[], None]] = []
 
     @property
@@ -74,8 +76,10 @@ class Stop:
         return self.reason is not None
 
     def request(self, reason: str, code: str = INTERRUPTED, advice: str = "") -> None:
-        """Ask to stop; the first reason given stays."""
-        if self.reason is None:
+        """Ask to stop; the first reason given stays, unless it gives way to an interrupt."""
+        gives_way = self.gives_way and code == INTERRUPTED
+        if self.reason is None or gives_way:
+            self.gives_way = False
             _log.info("stopping: %s", reason, extra={"fields": {"code": code}})
             self.reason = reason
             self.code = code

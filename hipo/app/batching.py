@@ -12,12 +12,13 @@ from pathlib import Path
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.models import ModelUse
 from pipeline.batches.batcher import Batcher, BatchSender, digest_of
-from pipeline.batches.journey import BatchRules
+from pipeline.batches.surroundings import BatchRules
 from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint import DirectSender, Sender
 from pipeline.outage import WaitRules
 from pipeline.providers.foreign import ForeignProvider
 from pipeline.providers.protocol import Provider, Reply, Request
+from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
@@ -41,10 +42,11 @@ def check_batches(uses: Iterable[ModelUse], limits: Limits) -> None:
     """Do nothing if every model that costs something has a batch API, or nobody wants batches.
 
     Raises:
-        UsageError: one has none.
+        UsageError: one has none, or is asked with two keys.
     """
     if not limits.batch:
         return
+    variables: dict[ModelAddress, str | None] = {}
     for use in uses:
         entry = PROVIDERS.get(use.spec.provider)
         if not entry.is_local and not entry.batches:
@@ -54,6 +56,15 @@ def check_batches(uses: Iterable[ModelUse], limits: Limits) -> None:
             raise UsageError(
                 f"{use.spec.name} has no batch API that hipo knows",
                 f"leave --batch out, or take a model of {able}",
+            )
+        spec = use.spec
+        variable = use.api_key_env or entry.key_env
+        address = ModelAddress(spec.provider, spec.base_url, spec.model)
+        if variables.setdefault(address, variable) != variable:
+            raise UsageError(
+                f"{spec.name} is asked with the keys of {variables[address]} and {variable}, and what"
+                " is asked of one model travels in one batch",
+                "give it one api_key_env, or leave --batch out",
             )
 
 

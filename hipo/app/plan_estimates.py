@@ -55,6 +55,8 @@ class PlanEstimate:
     """How many of the selected scenarios come from which pack, in words."""
     batches: BatchEstimate | None = None
     """How often batches are waited for; None where requests are sent at once."""
+    at_providers: int = 0
+    """Requests in batches that are paid for and not used yet; they are counted once more here."""
     quota: QuotaEstimate | None = None
     """What the cells of a quota will probably take; None without one."""
     accepted: AcceptedCosts | None = None
@@ -152,13 +154,15 @@ def _estimate_resumed(
 ) -> PlanEstimate:
     """Estimate going on with a run: what is in it already is neither played nor judged again."""
     state = store.state()
+    at_providers = sum(batch.requests for batch in state.batches)
     share = share_of(state, judged=play is not None)
     if play is None:
         left = remaining(prepared, store, retry_failed=retry_failed)
         generation = estimate_generation(prepared, left, settled=state.settled)
         planned = _joined(prepared, left, generation, None, store.spent())
         whole = estimate_generation(prepared)
-        return replace(planned, accepted=_accepted(prepared, whole, None, share))
+        accepted = _accepted(prepared, whole, None, share)
+        return replace(planned, accepted=accepted, at_providers=at_providers)
     from hipo.app.judge_estimates import Unjudged, unjudged  # noqa: PLC0415 - brings all of judging
     from hipo.app.plan_judging import estimate_planned, planned_lengths  # noqa: PLC0415 - as above
 
@@ -173,7 +177,8 @@ def _estimate_resumed(
     planned = _joined(prepared, left, generation, judging, store.spent())
     everything = estimate_planned(panels, prompts, whole_plan(prepared), Unjudged(), lengths)
     whole = estimate_generation(prepared)
-    return replace(planned, accepted=_accepted(prepared, whole, everything, share))
+    accepted = _accepted(prepared, whole, everything, share)
+    return replace(planned, accepted=accepted, at_providers=at_providers)
 
 
 def _accepted(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hipo.app.batching import batching
+from hipo.app.batching import batching, check_batches
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.executors import playing_executor
 from hipo.app.generation import PlayContext, played_in_all, there_before
@@ -154,6 +154,7 @@ class VerifiedPlay:
         prepared = stage.connections.prepared
         recipe, store, stop, watching = prepared.recipe, stage.store, stage.stop, stage.watching
         ready = make_ready(store, self._within(recipe))
+        check_batches([*prepared.uses.values(), *ready.panels.uses], recipe.limits)
         ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
         link = local_run(recipe.limits, store.calls, ledger, stop, watching.note)
         unknown = bool(prepared.unpriced or ready.panels.unpriced)

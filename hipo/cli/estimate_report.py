@@ -81,6 +81,11 @@ def plan_as_text(planned: PlanEstimate) -> str:
         blocks += ["Verifying:", judging_as_text(planned.judging), total]
     if planned.batches is not None:
         blocks.append(_in_batches(planned.batches))
+    if planned.at_providers:
+        blocks.append(
+            f"{plural(planned.at_providers, 'request')} of an earlier command in batches paid for and not"
+            " used yet: --batch picks them up, and they are counted once more above"
+        )
     if planned.covered is not None:
         blocks.append(_covered(planned.covered, planned.generation.dialogues))
     if planned.generation.dialogues:

@@ -6,25 +6,25 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 import orjson
 
 from pipeline.batches.calls import PatientCalls
-from pipeline.batches.journey import BatchRules, Journey, Surroundings, WaitingRequest
+from pipeline.batches.gathered import Left, Queue
+from pipeline.batches.journey import Journey, WaitingRequest
+from pipeline.batches.surroundings import BatchRules, Surroundings
 from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint import Unsettled
 from pipeline.endpoint_gate import EndpointGates
 from pipeline.outage import WaitRules
 from pipeline.providers.batch_api import BatchApi, BatchLine
 from pipeline.providers.batch_results import custom_id, loaded
-from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, loop_time
-from pipeline.stop import BUDGET, Stop, Stopped
+from pipeline.stop import BUDGET, Stop
 from pipeline.store.batches import BatchLog
 from scenarios.plural import plural
 
@@ -47,51 +47,6 @@ def digest_of(request: Request, provider: Provider) -> bytes:
         request.seed,
     ]
     return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).digest()
-
-
-@dataclass(slots=True)
-class _Left:
-    """A request of an earlier process that nobody has asked for again yet."""
-
-    journey: Journey
-    place: int
-    row: int
-    """Number of its durable reservation."""
-    reservation: Reservation
-
-
-@dataclass(slots=True)
-class _Queue:
-    """What is asked of one model."""
-
-    around: Surroundings
-    gathered: list[WaitingRequest] = field(default_factory=list)
-    oldest: float = 0.0
-    """When the first of them came."""
-    under_way: set[Journey] = field(default_factory=set)
-    """Batches that have not ended."""
-    left: dict[bytes, list[_Left]] = field(default_factory=dict)
-    claimed: dict[int, WaitingRequest] = field(default_factory=dict)
-    """By number of their reservation: requests that are left from before and asked for again."""
-    most: int = 0
-    """Requests in a batch; 0: as many as the rules allow."""
-    rests_until: float | None = None
-    """The provider had no room: batches go one after the other, the next not before this time."""
-    no_room_since: float | None = None
-    """Since when it had none, not even for a single request."""
-
-    def too_large(self, count: int, error: ProviderError, rest_s: float) -> None:
-        """Rest, then send half as much; have the run leave where one request waits for too long."""
-        calls = self.around.calls
-        self.most = max(1, count // 2)
-        self.rests_until = calls.clock() + rest_s
-        if count == 1:
-            with suppress(Stopped):  # whoever waits learns it from the stop of the run
-                self.no_room_since = calls.leave_if_late(self.no_room_since, error)
-
-    def fitted(self) -> None:
-        """Send twice as much next time, where there was no room before."""
-        self.most, self.no_room_since = 2 * self.most, None
 
 
 class Batcher:
@@ -138,7 +93,7 @@ class Batcher:
         self._leaving.on_request(self._stop_run)
         self._over = False
         self._gates = EndpointGates(self._leaving, self._waits, notice)
-        self._queues: dict[ModelAddress, _Queue] = {}
+        self._queues: dict[ModelAddress, Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._looker: asyncio.Task[None] | None = None
         self._asked = 0
@@ -227,7 +182,7 @@ class Batcher:
 
     # Gathering
 
-    def _gather(self, queue: _Queue, waiting: WaitingRequest) -> None:
+    def _gather(self, queue: Queue, waiting: WaitingRequest) -> None:
         if not queue.gathered:
             queue.oldest = self._clock()
         queue.gathered.append(waiting)
@@ -251,6 +206,8 @@ class Batcher:
                     waiting.fail(Unsettled(self._stop, sent=False))
             if self._stop.code != BUDGET:
                 self._leave(self._stop.reason or "", self._stop.code)
+            elif not self._stop.gives_way:
+                self._wait_on()
             return
         for queue in self._queues.values():
             while self._is_due(queue):
@@ -261,7 +218,18 @@ class Batcher:
                     for waiting in gathered:
                         waiting.fail(error)
 
-    def _is_due(self, queue: _Queue) -> bool:
+    def _wait_on(self) -> None:
+        """Say that the run, whose budget is spent, waits for what is paid; an interrupt ends that."""
+        journeys = [journey for queue in self._queues.values() for journey in queue.under_way]
+        count = sum(not w.line.done() for journey in journeys for w in journey.waiting.values())
+        if count:
+            self._stop.gives_way = True
+            self._notice(
+                f"{self._stop.reason}; waiting for {plural(count, 'request')} in batches that are"
+                " paid; Ctrl-C leaves them at the provider"
+            )
+
+    def _is_due(self, queue: Queue) -> bool:
         if not queue.gathered:
             return False
         rests_until = queue.rests_until
@@ -274,11 +242,11 @@ class Batcher:
             or waited >= self._rules.age_s
         )
 
-    def _most(self, queue: _Queue) -> int:
+    def _most(self, queue: Queue) -> int:
         most = min(queue.around.api.most_requests, self._rules.most_requests)
         return min(most, queue.most) if queue.most else most
 
-    def _cut(self, queue: _Queue) -> None:
+    def _cut(self, queue: Queue) -> None:
         """Send the oldest of what is gathered, as much as one batch holds."""
         api, token = queue.around.api, secrets.token_hex(8)
         lines: list[BatchLine] = []
@@ -302,7 +270,7 @@ class Batcher:
         )
         self._start(queue, journey)
 
-    def _start(self, queue: _Queue, journey: Journey) -> None:
+    def _start(self, queue: Queue, journey: Journey) -> None:
         journey.over = False
         queue.under_way.add(journey)
         task = asyncio.create_task(journey.run())
@@ -320,7 +288,7 @@ class Batcher:
 
     # What is left of earlier processes
 
-    def _queue(self, request: Request, provider: Provider, api: BatchApi) -> _Queue:
+    def _queue(self, request: Request, provider: Provider, api: BatchApi) -> Queue:
         """Return the queue of a model; when it is first asked for, its batches are picked up."""
         address = ModelAddress(provider.name, provider.base_url, request.model)
         queue = self._queues.get(address)
@@ -342,21 +310,21 @@ class Batcher:
                 f"{provider.name}/{request.model}",
                 provider.base_url or "",
             )
-            queue = self._queues[address] = _Queue(around)
+            queue = self._queues[address] = Queue(around)
             self._pick_up(queue)
         return queue
 
-    def _pick_up(self, queue: _Queue) -> None:
+    def _pick_up(self, queue: Queue) -> None:
         """Go on with the batches that earlier processes have sent to a model."""
         around = queue.around
         for row in self._log.rows(left=True):
             if (row.model, row.base_url) != (around.model, around.base_url):
                 continue
             journey = Journey(around, row.token, row=row, sent=True)
-            lefts: list[tuple[bytes, _Left]] = []
+            lefts: list[tuple[bytes, Left]] = []
             for placed in self._log.requests(row.seq):
                 held = self._ledger.take_over(placed.usd, placed.tokens, placed.seq)
-                left = _Left(journey, placed.place, placed.seq, held)
+                left = Left(journey, placed.place, placed.seq, held)
                 lefts.append((placed.digest, left))
                 queue.left.setdefault(placed.digest, []).append(left)
             journey.voided = lambda lefts=lefts: self._forget(queue, lefts)  # type: ignore[misc]
@@ -365,7 +333,7 @@ class Batcher:
             else:
                 self._start(queue, journey)
 
-    def _forget(self, queue: _Queue, lefts: list[tuple[bytes, _Left]]) -> None:
+    def _forget(self, queue: Queue, lefts: list[tuple[bytes, Left]]) -> None:
         """Give back what is held for requests that were never sent and not asked for again."""
         for digest, left in lefts:
             unasked = queue.left.get(digest, [])

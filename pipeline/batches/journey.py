@@ -8,54 +8,30 @@ the batch arrived: it is looked for at the provider, and sent again only if it i
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipeline.batches.calls import PatientCalls
+from pipeline.batches.search import look_for, out_of_reach
+from pipeline.batches.surroundings import Surroundings
 from pipeline.budget import Reservation
 from pipeline.endpoint import Unsettled
-from pipeline.providers.batch_api import (
-    BatchApi,
-    BatchLine,
-    BatchStatus,
-    BatchUnknown,
-    StillUnknown,
-)
+from pipeline.providers.batch_api import BatchLine, BatchStatus, BatchUnknown
 from pipeline.providers.batch_results import placed_results
 from pipeline.providers.errors import NotProcessed, ProviderError, RateLimited, ServerFault
 from pipeline.providers.failures import NotConnected
 from pipeline.providers.protocol import Request
-from pipeline.stop import INTERRUPTED, Stop, Stopped
-from pipeline.store.batches import BatchLog, BatchRow, PlacedRequest
+from pipeline.stop import INTERRUPTED, Stopped
+from pipeline.store.batches import BatchRow, PlacedRequest
 from scenarios.durations import in_words
 from scenarios.errors import UsageError
 from scenarios.plural import plural
 
 STORED_AT_ONCE = 200
 """Results written in one transaction."""
-_NOT_PROCESSED = frozenset({"failed", "expired", "cancelled"})
+_NOT_PROCESSED = frozenset({"refused", "failed", "expired", "cancelled"})
 """Outcomes of batches whose requests without a result were surely not processed."""
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRules:
-    """When a batch is sent and how its provider is asked about it; times in seconds."""
-
-    look_s: float = 0.2
-    """Between two looks at what is gathered."""
-    quiet_looks: int = 10
-    """Looks without a new request after which all live dialogues wait, so that a batch is sent."""
-    age_s: float = 300.0
-    """The oldest gathered request waits no longer than this."""
-    most_requests: int = 50_000
-    """In one batch, where the provider takes more."""
-    first_poll_s: float = 1.0
-    """Before the first question how far a batch is; each further pause is half as long again."""
-    poll_s: float = 60.0
-    """The longest pause between two."""
-    settle_s: float = 60.0
-    """How long after a batch was sent a list without it proves that it did not arrive."""
+_LACKING = " (results lacking)"
+"""Ends the outcome of a batch of which fewer results came than the provider counts."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,24 +49,6 @@ class WaitingRequest:
         if not self.line.done():
             self.line.set_exception(error)
             self.line.exception()  # retrieved here: perhaps its dialogue was broken off
-
-
-@dataclass(slots=True)
-class Surroundings:
-    """What the batches of one model share."""
-
-    api: BatchApi
-    calls: PatientCalls
-    log: BatchLog
-    stop: Stop
-    """Of the run."""
-    rules: BatchRules
-    notice: Callable[[str], None]
-    model: str
-    """``provider/model``."""
-    base_url: str
-    clock: Callable[[], float] = time.time
-    """Unix time in seconds."""
 
 
 @dataclass(slots=True, eq=False)
@@ -134,7 +92,12 @@ class Journey:
             self._deliver_missing(BatchStatus(self.row.outcome))
             return
         if remote is None:
-            remote = await (self._found() if self.row is not None else self._submitted())
+            rules = self.around.rules
+            remote = await (
+                self._submitted()
+                if self.row is None
+                else self._found(rules.settle_s + rules.unheard_s)
+            )
             if remote is None:
                 return
             await self.around.log.submitted(self._seq, remote)
@@ -160,20 +123,26 @@ class Journey:
         around, patience = self.around, self.around.calls.patience()
         upload = await around.calls.insist(lambda: around.api.upload(self.token, self.lines))
         await self._intend()
+        asked_at = 0.0
+
+        async def create() -> str:
+            nonlocal asked_at
+            asked_at = around.calls.clock()
+            return await around.api.create(self.token, upload, self.lines)
+
         while True:
             self.sent = True
             try:
-                return await around.calls.once(
-                    lambda: around.api.create(self.token, upload, self.lines)
-                )
-            except (
-                Stopped
-            ):  # at the gate: this time nothing was sent, and nothing is left of before
+                return await around.calls.once(create)
+            except Stopped:
+                # at the gate: this time nothing was sent, and nothing is left of before
                 await self._void_unsent()
                 raise
             except ProviderError as error:
                 if _may_have_arrived(error):
-                    remote = await self._found()
+                    # a provider that kept us waiting may take as long again to make the batch
+                    took_s = around.calls.clock() - asked_at
+                    remote = await self._found(around.rules.settle_s + took_s)
                     if remote is not None:
                         return remote
                 elif not error.retryable:
@@ -196,35 +165,17 @@ class Journey:
         for one, seq in zip(waiting, seqs, strict=True):
             one.reservation.id = seq
 
-    async def _found(self) -> str | None:
+    async def _found(self, settle_s: float) -> str | None:
         """Look for a batch that may have arrived; return None where it surely did not."""
-        around, row = self.around, self.row
-        if row is None:
+        if self.row is None:
             return None
         self.sent = True
-        known = {other.remote for other in around.log.rows() if other.remote is not None}
-        asked_s = around.rules.first_poll_s
-        while True:
-            since = around.clock()
-            try:
-                remote = await around.calls.insist(
-                    lambda: around.api.find(row.token, row.requests, row.intended_at, known)
-                )
-            except StillUnknown:
-                pass
-            except ProviderError as error:  # it may be there, and is paid for then
-                raise self._out_of_reach("", error) from error
-            else:
-                if remote is not None:
-                    return remote
-                if since - row.intended_at >= around.rules.settle_s:
-                    break
-            await around.calls.pause(asked_s)
-            asked_s = min(1.5 * asked_s, around.rules.poll_s)
-        self.sent = False
-        if not self.lines:
-            await self._void()
-        return None
+        remote = await look_for(self.around, self.row, settle_s)
+        if remote is None:
+            self.sent = False
+            if not self.lines:
+                await self._void()
+        return remote
 
     async def _void_unsent(self) -> None:
         """Take the intent back where the run stops before anything was sent."""
@@ -244,18 +195,33 @@ class Journey:
     async def _ended(self, remote: str) -> BatchStatus:
         """Ask how far it is until it has ended."""
         around = self.around
-        pause_s = around.rules.first_poll_s
+        pause_s, known_by = around.rules.first_poll_s, self._known_by()
         while True:
             await around.calls.pause(pause_s)
             pause_s = min(1.5 * pause_s, around.rules.poll_s)
             try:
-                status = await around.calls.insist(lambda: around.api.status(remote))
+                status = await self._asked(remote)
             except BatchUnknown as error:
-                raise self._unknown(remote, str(error)) from error
-            except ProviderError as error:  # e.g. the key: what lies there is not lost by it
-                raise self._out_of_reach(remote, error) from error
+                if around.calls.clock() >= known_by:
+                    raise self._unknown(remote, str(error)) from error
+                continue
             if status.outcome:
                 return status
+
+    def _known_by(self) -> float:
+        """Return when the provider has to know the batch, which has just been sent or long been there."""
+        around, row = self.around, self.row
+        sent_at = None if row is None else row.submitted_at
+        age_s = 0.0 if sent_at is None else around.clock() - sent_at
+        settle_s = around.rules.settle_s
+        return around.calls.clock() + (settle_s if 0 <= age_s < settle_s else 0.0)
+
+    async def _asked(self, remote: str) -> BatchStatus:
+        """Ask how far it is."""
+        try:
+            return await self.around.calls.insist(lambda: self.around.api.status(remote))
+        except ProviderError as error:  # e.g. the key: what lies there is not lost by it
+            raise out_of_reach(f"batch {remote}", error) from error
 
     async def _collect(self, remote: str, status: BatchStatus) -> None:
         """Store every result, hand it to whoever waits, and say what became of the others."""
@@ -265,11 +231,9 @@ class Journey:
         }
         if status.refusal is None:
             try:
-                await around.calls.insist(lambda: self._store(remote, status, wanted))
+                status = await self._taken(remote, status, wanted)
             except BatchUnknown as error:
                 raise self._unknown(remote, str(error)) from error
-            except ProviderError as error:
-                raise self._out_of_reach(remote, error) from error
         await self._write_end(status.outcome)
         self._tell_ended(remote, status, missing=len(wanted))
         if status.cancelled:
@@ -280,13 +244,51 @@ class Journey:
             )
         self._deliver_missing(status)
 
+    async def _taken(self, remote: str, status: BatchStatus, wanted: set[int]) -> BatchStatus:
+        """Store the results; where fewer are there than are counted, ask again for some minutes.
+
+        Returns:
+            How the batch ended; its outcome says where results are lacking all the same.
+        """
+        calls, rules = self.around.calls, self.around.rules
+        until, pause_s, told = calls.clock() + rules.late_results_s, rules.first_poll_s, False
+        while True:
+            await self._store_all(remote, status, wanted)
+            if not self._lacks_results(status, len(wanted)):
+                return status
+            if calls.clock() >= until:
+                return replace(status, outcome=status.outcome + _LACKING)
+            if not told:
+                self.around.notice(
+                    f"{self.around.model}: batch {remote} {status.outcome}, and"
+                    f" {plural(len(wanted), 'result')} of it cannot be had yet: asking again for up"
+                    f" to {in_words(rules.late_results_s)}"
+                )
+                told = True
+            await calls.pause(pause_s)
+            pause_s = min(1.5 * pause_s, rules.poll_s)
+            newer = await self._asked(remote)
+            status = newer if newer.outcome else status
+
+    def _lacks_results(self, status: BatchStatus, missing: int) -> bool:
+        """Return whether fewer results came than the provider counts; without counts: than were sent."""
+        sent = 0 if self.row is None else self.row.requests
+        return missing > 0 and sent - missing < (sent if status.done is None else status.done)
+
     async def _write_end(self, outcome: str) -> None:
         await self.around.log.ended(self._seq, outcome)
         if self.row is not None:
             self.row = replace(self.row, state="ended", outcome=outcome)
 
-    async def _store(self, remote: str, status: BatchStatus, wanted: set[int]) -> None:
+    async def _store_all(self, remote: str, status: BatchStatus, wanted: set[int]) -> None:
         """Store the results of the wanted places; what is stored is wanted no more."""
+        try:
+            await self.around.calls.insist(lambda: self._store(remote, status, wanted))
+        except ProviderError as error:
+            raise out_of_reach(f"batch {remote}", error) from error
+
+    async def _store(self, remote: str, status: BatchStatus, wanted: set[int]) -> None:
+        """Do so once, as far as they come."""
         around = self.around
         stream = placed_results(around.api.results(remote, status), self.token, wanted)
         async for results in _some(stream):
@@ -337,16 +339,9 @@ class Journey:
 
     def _unknown(self, remote: str, says: str) -> UsageError:
         return UsageError(
-            f"batch {remote} of this run is not known at {self.around.base_url}: {says}",
+            f"batch {remote} of this run is not to be had at {self.around.base_url}: {says}",
             "is it the key of the same project? If the batch is gone, give it up with"
             " hipo runs drop-batches",
-        )
-
-    def _out_of_reach(self, remote: str, error: ProviderError) -> UsageError:
-        which = f"batch {remote}" if remote else "a batch that was perhaps sent"
-        return UsageError(
-            f"{which} cannot be asked about: {error.message}",
-            "what is there stays at the provider; mend what it says and give the same command",
         )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing
 
 import orjson
 
 from pipeline.providers.anthropic import AnthropicProvider
 from pipeline.providers.batch_api import BatchLine, BatchStatus, BatchUnknown, StillUnknown
-from pipeline.providers.batch_calls import BatchCalls, id_of, made_before
+from pipeline.providers.batch_calls import BatchCalls, id_of
 from pipeline.providers.batch_results import custom_id_of, place_of
 from pipeline.providers.batch_results import lines as lines_of
 from pipeline.providers.errors import NotProcessed, ServerFault
 from pipeline.providers.protocol import Reply, Request
-from pipeline.providers.untrusted import count
+from pipeline.providers.untrusted import count, identifier
 from pipeline.providers.wire_anthropic import call_of, read_reply
 
 _STATUS_OF = {
@@ -26,6 +27,7 @@ _STATUS_OF = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
+_ARCHIVED = "archived, which is done 29 days after a batch is made"
 _COUNTED = ("processing", "succeeded", "errored", "canceled", "expired")
 
 
@@ -70,48 +72,58 @@ class AnthropicBatches:
         """Look through the batches of that time and size for one whose results are of these requests.
 
         Raises:
-            StillUnknown: one of them has not ended.
+            StillUnknown: one of them has not ended, or its results are not kept any more.
         """
-        unknown = False
+        running = unreadable = 0
         listing = self._batches.with_raw_response.list
         async for batch in self._calls.listed(listing, "after_id", since):
-            if made_before(batch, since):
+            if self._calls.made_before(batch, since):
                 continue
             remote = id_of(batch, "the batch")
             if remote in known or _size_of(batch) != requests:
                 continue
             if batch.get("processing_status") != "ended":
-                unknown = True
-            elif await self._is_of(remote, token):
+                running += 1
+                continue
+            ours = None if _is_archived(batch) else await self._is_of(remote, token)
+            if ours:
                 return remote
-        if unknown:
-            raise StillUnknown
+            unreadable += ours is None
+        if running:
+            raise StillUnknown(f"{running} of that size have not ended")
+        if unreadable:
+            why = f"{unreadable} of that size have no results that could be read, or are {_ARCHIVED}"
+            raise StillUnknown(why, lasting=True)
         return None
 
-    async def _is_of(self, remote: str, token: str) -> bool:
-        """Return whether any result of a batch is that of a request of ours."""
+    async def _is_of(self, remote: str, token: str) -> bool | None:
+        """Return whether the results of a batch are those of ours; None where there are none yet."""
         try:
-            async for line in lines_of(self.results(remote, BatchStatus())):
-                if place_of(custom_id_of(line), token) is not None:
-                    return True
+            async with aclosing(self.results(remote, BatchStatus())) as pieces:
+                async for line in lines_of(pieces):
+                    custom = custom_id_of(line)
+                    if custom is not None:
+                        return place_of(custom, token) is not None
         except BatchUnknown:  # somebody else's, and deleted
             return False
-        return False
+        return None
 
     async def status(self, remote: str) -> BatchStatus:
         """Ask how far a batch is."""
         answer = await self._calls.answer_about(self._batches.with_raw_response.retrieve, remote)
-        counts = answer.get("request_counts")
+        size, counts = _size_of(answer), answer.get("request_counts")
         processing = count(counts.get("processing")) if isinstance(counts, dict) else None
-        done = _size_of(answer) - (processing or 0)
+        done = size - (processing or 0) if size else None
         if answer.get("processing_status") != "ended":
-            return BatchStatus(done=max(0, done))
+            return BatchStatus(done=done)
+        if _is_archived(answer):
+            raise BatchUnknown(f"its results are {_ARCHIVED}")
         cancelled = answer.get("cancel_initiated_at") is not None
         return BatchStatus(
             outcome="canceled" if cancelled else "ended", done=done, cancelled=cancelled
         )
 
-    def results(self, remote: str, status: BatchStatus) -> AsyncIterator[bytes]:
+    def results(self, remote: str, status: BatchStatus) -> AsyncGenerator[bytes]:
         """Stream the results."""
         return self._calls.streamed(self._batches.with_streaming_response.results, remote)
 
@@ -123,7 +135,7 @@ class AnthropicBatches:
         """
         result = line.get("result")
         result = result if isinstance(result, dict) else {}
-        kind, sent = result.get("type"), call_of(request).fields
+        kind, sent = identifier(result.get("type")), call_of(request).fields
         if kind == "succeeded":
             return self._provider.read(read_reply, orjson.dumps(result.get("message")), {}, sent)
         if kind in {"expired", "canceled"}:
@@ -135,6 +147,11 @@ class AnthropicBatches:
             status = _STATUS_OF.get(name, 500) if isinstance(name, str) else 500
             raise self._provider.refused(status, {}, orjson.dumps(envelope), sent)
         raise ServerFault("a line of the batch has neither answer nor error")
+
+
+def _is_archived(batch: Mapping[str, object]) -> bool:
+    """Return whether the results of a batch that ended are not kept any more."""
+    return batch.get("archived_at") is not None and batch.get("results_url") is None
 
 
 def _size_of(batch: Mapping[str, object]) -> int:

@@ -11,7 +11,12 @@ from pipeline.providers.protocol import Reply, Request
 
 
 class StillUnknown(Exception):
-    """Whether a batch arrived cannot be said before others, which may be it, have ended."""
+    """Whether a batch arrived cannot be said, at least not yet."""
+
+    def __init__(self, why: str, *, lasting: bool = False) -> None:
+        """Say why; ``lasting``: time does not mend it."""
+        super().__init__(why)
+        self.lasting = lasting
 
 
 class BatchUnknown(Exception):
@@ -24,8 +29,9 @@ class BatchStatus:
 
     outcome: str = ""
     """How it ended, in the provider's word; empty: it has not."""
-    done: int = 0
-    """Requests that are processed."""
+    done: int | None = None
+    """Requests that are processed, as the provider counts them, each of which has a result; None: it
+    does not say."""
     cancelled: bool = False
     """Whether somebody cancelled it at the provider."""
     refusal: ProviderError | None = None

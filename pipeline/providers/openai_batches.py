@@ -9,6 +9,7 @@ import orjson
 from pipeline.providers.batch_api import BatchLine, BatchStatus
 from pipeline.providers.batch_calls import BatchCalls, id_of
 from pipeline.providers.errors import NotProcessed, ServerFault
+from pipeline.providers.failures import broken_body
 from pipeline.providers.openai import OpenAIProvider
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.untrusted import count, identifier
@@ -82,8 +83,10 @@ class OpenAIBatches:
             self._client.batches.with_raw_response.retrieve, remote
         )
         state, counts = answer.get("status"), answer.get("request_counts")
-        done = 0
-        if isinstance(counts, dict):
+        if not isinstance(state, str):
+            raise broken_body("the batch has no status")
+        done = None
+        if isinstance(counts, dict) and count(counts.get("total")):
             done = (count(counts.get("completed")) or 0) + (count(counts.get("failed")) or 0)
         if state == "failed":
             return self._failed(answer.get("errors"))
@@ -91,7 +94,7 @@ class OpenAIBatches:
             return BatchStatus(done=done)
         named = (identifier(answer.get(key)) for key in ("output_file_id", "error_file_id"))
         return BatchStatus(
-            outcome=str(state),
+            outcome=state,
             done=done,
             cancelled=state == "cancelled",
             files=tuple(name for name in named if name is not None),
@@ -125,7 +128,7 @@ class OpenAIBatches:
         response, error = line.get("response"), line.get("error")
         sent = body_of(request, "max_completion_tokens").keys()
         if not isinstance(response, dict):
-            code = error.get("code") if isinstance(error, dict) else None
+            code = identifier(error.get("code")) if isinstance(error, dict) else None
             said = error.get("message") if isinstance(error, dict) else None
             if code in {"batch_expired", "batch_cancelled"}:
                 raise NotProcessed(f"the batch ended before the turn of this request ({code})")

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any, Literal
 
 from aiohttp import web
@@ -50,6 +51,8 @@ class BatchFaults:
     """Share of the results that come twice, the second time with another text."""
     garbage: tuple[bytes, ...] = ()
     """Lines between the results."""
+    late: int = 0
+    """Times that the results of a batch that ended are asked for before all of them can be had."""
     once: bool = False
     """Whether a bad end befalls one batch alone."""
 
@@ -71,6 +74,14 @@ class Batch:
     lines: list[bytes] = field(default_factory=list)
     error_lines: list[bytes] = field(default_factory=list)
     faults: BatchFaults = field(default_factory=BatchFaults)
+    asked: int = 0
+    """Times that its results were asked for."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its results are asked for too early; each look is one question."""
+        self.asked += 1
+        return self.asked <= self.faults.late
 
 
 class Batches:
@@ -91,6 +102,10 @@ class Batches:
         """Is called whenever somebody asks about a batch."""
         self.interrupts = False
         """Whether this process is interrupted, as by Ctrl-C, when it next asks about a batch."""
+        self.archived = ""
+        """Batches of which there are no results any more: those with this in their names."""
+        self.behind_s = 0.0
+        """By how much the clock of the provider is behind."""
         self._number = 0
 
     def routes(self) -> list[web.RouteDef]:
@@ -175,7 +190,7 @@ class Batches:
             code = "token_limit_exceeded" if full else "invalid_json_line"
             errors = {"data": [{"code": code, "message": said, "line": None if full else 1}]}
         outputs: Body = {"output_file_id": None, "error_file_id": None}
-        if batch.state in {"completed", "expired", "cancelled"}:
+        if batch.state in {"completed", "expired", "cancelled"} and not batch.is_late:
             for key, lines in (
                 ("output_file_id", batch.lines),
                 ("error_file_id", batch.error_lines),
@@ -219,7 +234,8 @@ class Batches:
             return refusal
         page, more = self._page(request, "after_id", formats.ANTHROPIC)
         data = [self._as_anthropic(batch) for batch in page]
-        return web.json_response({"data": data, "has_more": more})
+        date = {"Date": format_datetime(datetime.fromtimestamp(time.time() - self.behind_s, UTC))}
+        return web.json_response({"data": data, "has_more": more}, headers=date)
 
     async def _status_anthropic(self, request: web.Request) -> web.Response:
         if (refusal := self._refusal("poll", formats.ANTHROPIC)) is not None:
@@ -236,6 +252,7 @@ class Batches:
         if batch is None:
             return web.json_response(formats.ANTHROPIC.error(404, "none", None), status=404)
         lines = [*batch.lines, *batch.error_lines]
+        lines = lines[: len(lines) // 2] if batch.is_late else lines
         return web.Response(body=b"\n".join(lines) + b"\n", content_type="application/binary")
 
     def _as_anthropic(self, batch: Batch, origin: str = "") -> Body:
@@ -244,6 +261,8 @@ class Batches:
         counts["succeeded" if ended else "processing"] = len(batch.requests)
         created = datetime.fromtimestamp(batch.created, UTC).isoformat()
         cancelled = batch.state == "cancelled"
+        archived = bool(self.archived) and self.archived in batch.id
+        url = f"{origin}/v1/messages/batches/{batch.id}/results"
         return {
             "id": batch.id,
             "type": "message_batch",
@@ -253,8 +272,8 @@ class Batches:
             "expires_at": created,
             "ended_at": created if ended else None,
             "cancel_initiated_at": created if cancelled else None,
-            "archived_at": None,
-            "results_url": f"{origin}/v1/messages/batches/{batch.id}/results" if ended else None,
+            "archived_at": created if archived else None,
+            "results_url": url if ended and not archived else None,
         }
 
     # Both
@@ -272,10 +291,11 @@ class Batches:
     def _make(
         self, kind: str, wire: formats.Wire, requests: list[tuple[str, Body]], metadata: Body
     ) -> Batch:
+        created = time.time() - self.behind_s
         for _ in range(self.foreign):
             others = [(f"other-{i}", body) for i, (_, body) in enumerate(requests)]
-            self._keep(Batch(f"{kind}_other{len(self.made)}", wire, others, {}, time.time()))
-        made = Batch(f"{kind}_{len(self.made)}", wire, requests, metadata, time.time())
+            self._keep(Batch(f"{kind}_other{len(self.made)}", wire, others, {}, created))
+        made = Batch(f"{kind}_{len(self.made)}", wire, requests, metadata, created)
         made.faults = self.faults
         if self.faults.once:
             self.faults = BatchFaults()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pipeline.batches.journey import BatchRules
+from pipeline.batches.surroundings import BatchRules
 from pipeline.recipe import Recipe
 from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer
 
 QUICK = BatchRules(
-    look_s=0.01, quiet_looks=5, age_s=5.0, first_poll_s=0.01, poll_s=0.05, settle_s=0.2
-)
+    look_s=0.01, quiet_looks=5, age_s=5.0, first_poll_s=0.01, poll_s=0.05, settle_s=0.2,
+    unheard_s=0.2, late_results_s=0.3,
+)  # fmt: skip
 KEYS = {"OPENAI_API_KEY": "sk-test", "ANTHROPIC_API_KEY": "sk-ant-test"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import signal
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent
 from hipo.cli.estimate_report import plan_as_text
 from hipo.cli.run_report import state_as_text
 from pipeline.offline.engine import answer as offline_answer
 from pipeline.offline.reading import PromptNotUnderstood
 from pipeline.offline_judge.engine import answer as judge_answer
 from scenarios.errors import UsageError
+from tests.pipeline.batches.interrupting import Interrupting
 from tests.pipeline.batches.runs import assert_whole, recipe
 from tests.pipeline.integration.records import count, rows
 from tests.wire.batches import BatchFaults
@@ -141,18 +141,6 @@ def test_results_that_are_missing_count_at_their_worst_and_are_asked_for_again(
     assert count(tmp_path / "run", "reservations") == 0
 
 
-class Interrupting(Silent):
-    """Asks the run to stop, as Ctrl-C does, when a batch is at the provider."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, message: str) -> None:
-        self.notes.append(message)
-        if "is at the provider" in message:
-            signal.raise_signal(signal.SIGINT)
-
-
 def test_an_interrupt_leaves_the_batch_at_the_provider_and_the_next_start_picks_it_up(
     server: WireServer, tmp_path: Path
 ) -> None:
@@ -191,6 +179,36 @@ def test_a_budget_holds_for_the_worst_of_a_batch_and_is_not_spent_twice_by_picki
     done = generate(budget, output=run)
     assert done.state().charged_usd == pytest.approx(cost)
     assert (done.outcome and done.outcome.stopped) is None
+
+
+def test_an_interrupt_ends_the_wait_of_a_run_whose_budget_is_spent(
+    server: WireServer, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    server.batches.held = True
+    asyncio.run(
+        generate_prepared(
+            prepare_for(run, recipe(server, n=3)), run, signals=True, watcher=Interrupting()
+        )
+    )
+    (held,) = rows(run, "select sum(usd) from reservations")[0]
+
+    def polled() -> None:  # nobody is to wait for ever
+        server.batches.held = server.batches.made[0].polls < 100
+
+    server.batches.on_poll = polled
+    watcher = Interrupting("in batches that are paid")
+    spent = prepare_for(run, recipe(server, n=6, budget_usd=held / 10))
+    stopped = asyncio.run(generate_prepared(spent, run, signals=True, watcher=watcher))
+    assert stopped.outcome is not None
+    assert (stopped.outcome.stop_code, stopped.outcome.done) == ("interrupted", 0)
+    (told,) = [note for note in watcher.notes if watcher.when in note]
+    assert told.startswith("budget reached")
+    assert re.search(r"; waiting for \d requests? in batches that are paid; Ctrl-C leaves", told)
+    assert "a batch of 3 requests in all stay" in watcher.notes[-1]
+    server.batches.held, server.batches.on_poll = False, lambda: None
+    generate(recipe(server, n=6, budget_usd=100), output=run)
+    assert_whole(run, server, 6)
 
 
 def test_a_model_without_a_batch_api_is_refused_before_anything_is_made(
@@ -234,6 +252,8 @@ def test_a_run_says_what_lies_at_the_provider_until_that_is_given_up(
         ("openai/rules", "submitted", 3)
     ]
     assert "a batch of 3 requests lies at the provider since" in state_as_text(run, state)
+    estimate = plan_as_text(estimate_plan(prepared, run))
+    assert "3 requests of an earlier command in batches paid for and not used yet" in estimate
     assert give_up_batches(run) == 3
     generate(recipe(server, n=3, limits={"batch": False}), output=run)
     state = Run(run).state()
@@ -252,5 +272,6 @@ def test_the_estimate_counts_with_half_the_price_and_says_how_many_rounds(
     assert half.cost_usd == pytest.approx((full.cost_usd or 0) / 2)
     assert full.batches is None
     assert half.batches is not None
+    assert half.at_providers == 0
     assert (half.batches.rounds, half.batches.most_rounds, half.batches.waves) == (2, 2, 1)
     assert "in batches: 2 rounds for a dialogue" in plan_as_text(half)
