@@ -115,7 +115,7 @@ TAIL = """## People who review
 `hipo review reports RUN --format json` a list of `{scenario, fact, dialogue, annotator, problem}`.
 
 `hipo runs show RUN --format json` of a run with a quota has in `quota` the cells that the estimate has in `quota.cells`, without
-`missing`, `assumed_yield` and `tries`.
+`missing`, `begun`, `assumed_yield` and `tries`.
 
 `hipo review agreement RUN --format json` prints `{study, lines, canary, human_readings, readers, agreement, against_gold,
 against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` lines by code, `agreement` a list of

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from pipeline.aims import CATEGORY, CellKey
+from pipeline.aims import CATEGORY, Aim, CellKey
+from scenarios.case import Case
 from scenarios.dialogue import Wanted
 
 GIVE_UP_AFTER = 60
@@ -91,6 +92,10 @@ class CellTally:
     """Accepted utterances of it, those that were asked for something else included."""
     asked: int = 0
     """Utterances that were asked for it and judged, or lost with a case that failed."""
+    unjudged: int = 0
+    """Utterances that were asked for it in dialogues that are not judged yet; not in ``asked``."""
+    begun: int = 0
+    """Utterances that are still to be asked for it in cases that were drawn; not in ``asked``."""
     hits: int = 0
     """Those of ``asked`` that are accepted with its labels."""
     barren: int = 0
@@ -125,6 +130,12 @@ class CellTally:
     def cost_per_accepted(self) -> float | None:
         """Dollars for the cases drawn for it, by accepted utterance of it; None: not to be said."""
         return self.cost_usd / self.own if self.own and not self.unpriced else None
+
+
+def turns_asked(case: Case, cell: QuotaCell) -> int:
+    """Return how many utterances of a case that was drawn for a cell are asked for it."""
+    aim = Aim.of(case)
+    return len(aim.turns) if aim is not None and cell.labels else case.turns
 
 
 def by_cell(quota: Quota) -> dict[CellKey, CellTally]:

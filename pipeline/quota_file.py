@@ -25,7 +25,8 @@ ALL = "all"
 COUNT = "accepted"
 _GOAL = "goal"
 
-Count = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
+MOST_ACCEPTED = 10_000_000
+Count = Annotated[int, Field(ge=1, le=MOST_ACCEPTED, strict=True)]
 
 
 class QuotaFile(Strict):
@@ -74,6 +75,11 @@ def read_quota(located: Located, scheme: Scheme, categories: Sequence[str]) -> Q
     if reader.problems:
         raise InputError(reader.problems)
     return Quota(tuple(cells.values()), content.give_up_after)
+
+
+def _is_count(value: object) -> bool:
+    """Whether something is a number of utterances that may be wanted."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_ACCEPTED
 
 
 @dataclass
@@ -128,12 +134,13 @@ class _Reader:
         """Yield the cells that are named one by one."""
         for index, row in enumerate(rows):
             where: tuple[Step, ...] = ("cells", index)
+            before = len(self.problems)
             wanted = row.get(COUNT, self.accepted)
             if wanted is None:
                 self.refuse(where, "no accepted", "how many of this cell are wanted", "")
-            elif isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
-                self.refuse((*where, COUNT), shortened(wanted), "a whole number from 1 up", "")
-                wanted = None
+            elif not _is_count(wanted):
+                expected = f"a whole number from 1 to {MOST_ACCEPTED:,}"
+                self.refuse((*where, COUNT), shortened(wanted), expected, "")
             chosen = {}
             for name, value in row.items():
                 if name == COUNT:
@@ -143,7 +150,7 @@ class _Reader:
                 chosen[dimension] = labels[0] if labels else ""
             if not chosen:
                 self.refuse(where, shortened(row), f"labels of: {', '.join(self._names)}", "")
-            elif wanted is not None:
+            elif wanted is not None and len(self.problems) == before:
                 yield self._cell(chosen, wanted), where
 
     def refuse(self, where: Sequence[Step], found: str, expected: str, hint: str) -> None:

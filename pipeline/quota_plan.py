@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.aims import Aim, CellKey, aimed
 from pipeline.plan import Plan
-from pipeline.quota import CellTally, Quota, QuotaCell
+from pipeline.quota import CellTally, Quota, QuotaCell, turns_asked
 from pipeline.tactic_contexts import Context, context_at, contexts_of
 from pipeline.tactic_design import MAX_COMBINATIONS, drawable, possible
 from scenarios.case import Case
@@ -21,6 +22,8 @@ FIRST_TRIES = 8
 """Utterances that a cell is first asked for, to see what it yields."""
 MOST_GROWTH = 3
 """How many times what was asked for so far the next round may ask for."""
+COUNTED = 4_000
+"""Cases that are drawn to count how many a quota takes; beyond these their number is reckoned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +87,19 @@ class Lanes:
         fitting: dict[str, list[Scenario]] = {goal: [] for goal in wanted}
         for scenario in playable:
             for goal in wanted:
-                if _plays(scenario, goal) and self._is_open(cell, scenario, goal):
+                if _plays(scenario, goal) and self._is_open(cell, scenario, goal, self.plan.turns):
                     fitting[goal].append(scenario)
         reached = [goal for goal in wanted if fitting[goal]]
         if not reached:
-            return self._why(cell, wanted)
+            return self._why(cell, wanted, playable)
         together = {s.id: s for goal in reached for s in fitting[goal]}
         ordered = [s for s in playable if s.id in together]
         return Lane(
             cell, replace(self.plan, scenarios=ordered, goals=reached, n=None, repetitions=1)
         )
 
-    def _why(self, cell: QuotaCell, goals: Sequence[str]) -> str:
-        """Say whether it is the scheme or the scenarios that keep a cell from being drawn."""
+    def _why(self, cell: QuotaCell, goals: Sequence[str], scenarios: Sequence[Scenario]) -> str:
+        """Say whether scheme, scenarios or the number of turns keep a cell from being drawn."""
         anywhere = any(
             self._allows(Context(goal, role=role), cell.labels)
             for goal in goals
@@ -104,10 +107,24 @@ class Lanes:
         )
         if not anywhere:
             return "the rules of the scheme forbid it"
+        longer = (max(self.plan.turns) + 1,)
+        if any(
+            _plays(s, goal) and not s.flow and self._is_open(cell, s, goal, longer)
+            for s in scenarios
+            for goal in goals
+        ):
+            turns = " or ".join(map(str, sorted(self.plan.turns)))
+            plural = "" if turns == "1" else "s"
+            return (
+                f"the scheme requires other labels in dialogues of {turns} turn{plural}: select more "
+                "with --turns"
+            )
         return "none of its scenarios allows it"
 
-    def _is_open(self, cell: QuotaCell, scenario: Scenario, goal: str) -> bool:
-        contexts = contexts_of(self.plan.scheme, scenario, goal, self.plan.turns)
+    def _is_open(
+        self, cell: QuotaCell, scenario: Scenario, goal: str, lengths: Sequence[int]
+    ) -> bool:
+        contexts = contexts_of(self.plan.scheme, scenario, goal, lengths)
         return any(self._allows(context, cell.labels) for context, _ in contexts)
 
     def _allows(self, context: Context, labels: tuple[tuple[str, str], ...]) -> bool:
@@ -211,7 +228,7 @@ def needs(quota: Quota, lanes: Lanes, tallies: Sequence[CellTally], *, whole: bo
         if not tally.missing or tally.cell.key in lanes.out_of_reach or gives_up(tally, quota):
             continue
         share = tally.likely_yield
-        tries = math.ceil(tally.missing / share)
+        tries = max(0, math.ceil(tally.missing / share) - tally.unjudged - tally.begun)
         if not whole:
             tries = min(tries, max(FIRST_TRIES, MOST_GROWTH * tally.asked))
             if not tally.hits:
@@ -227,7 +244,6 @@ def plan_round(
     *,
     arms: int,
     room: int | None = None,
-    whole: bool = False,
 ) -> list[Case]:
     """Return the cases of the next round, the cells taking turns; none where nothing is to be done.
 
@@ -240,33 +256,66 @@ def plan_round(
         tallies: what there is of them, in the order of the quota.
         arms: how many arms play each case.
         room: the most cases; None for no limit.
-        whole: as for :func:`needs`.
     """
-    wanted = sorted(
-        needs(quota, lanes, tallies, whole=whole), key=lambda need: -len(need.tally.cell.key)
-    )
+    wanted = needs(quota, lanes, tallies, whole=False)
     planned: list[tuple[float, int, Case]] = []
-    expected: dict[CellKey, float] = {}
-    for number, need in enumerate(wanted):
-        cell = need.tally.cell
-        tries = need.tries - expected.get(cell.key, 0.0)
-        drawing = lanes.cases(cell, need.turns, frozenset(need.tally.drawn))
-        mine: list[Case] = []
-        while tries > 0 and (room is None or len(mine) < room):
-            case = next(drawing)
-            mine.append(case)
-            asked = _turns_asked(case, cell) * arms
-            tries -= asked
-            for other in wanted[number + 1 :]:
-                if other.tally.cell.takes_in(cell):
-                    key = other.tally.cell.key
-                    expected[key] = expected.get(key, 0.0) + asked
+    for number, (mine, _) in enumerate(_draw(wanted, lanes, arms, room)):
         planned += [((place + 0.5) / len(mine), number, case) for place, case in enumerate(mine)]
     planned.sort(key=lambda entry: entry[:2])
     return [case for _, _, case in planned[:room]]
 
 
-def _turns_asked(case: Case, cell: QuotaCell) -> int:
-    """Return how many utterances of a case are asked for the cell."""
-    aim = Aim.of(case)
-    return len(aim.turns) if aim is not None and cell.labels else case.turns
+def count_cases(
+    quota: Quota,
+    lanes: Lanes,
+    tallies: Sequence[CellTally],
+    *,
+    arms: int,
+    room: int | None = None,
+) -> int:
+    """Return how many cases all that is missing will probably take, see :func:`plan_round`.
+
+    Some of them are drawn, and the others reckoned from these: so it takes a moment for any quota.
+    """
+    wanted = needs(quota, lanes, tallies, whole=True)
+    most = max(FIRST_TRIES, COUNTED // max(1, len(wanted)))
+    total = sum(cases for _, cases in _draw(wanted, lanes, arms, room, most))
+    return total if room is None else min(total, room)
+
+
+def _draw(
+    wanted: Sequence[Need], lanes: Lanes, arms: int, room: int | None, most: int | None = None
+) -> Iterator[tuple[list[Case], int]]:
+    """Yield cases for each cell, narrow ones first, and how many there are with those not drawn.
+
+    Args:
+        wanted: the cells and what each needs.
+        lanes: where they are drawn from.
+        arms: how many arms play each case.
+        room: the most cases of a cell.
+        most: the most that are drawn; None: all.
+    """
+
+    def width(need: Need) -> int:
+        return -len(need.tally.cell.key)
+
+    ordered = sorted(wanted, key=width)
+    expected: dict[CellKey, float] = {}
+    for need in ordered:
+        cell = need.tally.cell
+        tries = need.tries - expected.get(cell.key, 0.0)
+        drawing = lanes.cases(cell, need.turns, frozenset(need.tally.drawn))
+        mine: list[Case] = []
+        asked: float = 0
+        bound = min((limit for limit in (room, most) if limit is not None), default=math.inf)
+        while asked < tries and len(mine) < bound:
+            mine.append(next(drawing))
+            asked += turns_asked(mine[-1], cell) * arms
+        cases = len(mine)
+        if asked < tries and cases == most:
+            cases, asked = math.ceil(cases * tries / asked), tries
+        yield mine, cases
+        for other in ordered[bisect_right(ordered, width(need), key=width) :]:
+            if other.tally.cell.takes_in(cell):
+                key = other.tally.cell.key
+                expected[key] = expected.get(key, 0.0) + asked

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pipeline.aims import Aim, CellKey, unaimed
-from pipeline.quota import CellTally, Quota, by_cell
+from pipeline.quota import CellTally, Quota, by_cell, turns_asked
 from pipeline.store.queries.aims import read_drawn, read_failed, read_objections
 from pipeline.store.queries.export import CorpusEntry, CorpusFilter, CorpusReader
 from pipeline.store.reading import open_snapshot
@@ -16,7 +16,9 @@ from scenarios.spec import Scenario
 _NOWHERE: frozenset[tuple[int | None, str]] = frozenset()
 
 
-def count_cells(folder: Path, quota: Quota, categories: Mapping[str, str]) -> list[CellTally]:
+def count_cells(
+    folder: Path, quota: Quota, categories: Mapping[str, str], *, tried: bool = False
+) -> list[CellTally]:
     """Return what a run has of every cell, in the order of the quota.
 
     An utterance counts for a cell if its dialogue is accepted, if the labels that exports give it
@@ -27,19 +29,22 @@ def count_cells(folder: Path, quota: Quota, categories: Mapping[str, str]) -> li
         folder: the run.
         quota: the cells.
         categories: of the scenarios, by id.
+        tried: whether judging was tried, so that what was drawn for a cell and is not judged all
+            the same is lost; else it is not judged yet.
 
     Raises:
         UsageError: the run was written by another version of hipo.
     """
     with open_snapshot(folder) as connection:
-        return _Counting(quota, categories).count(connection)
+        return _Counting(quota, categories, tried=tried).count(connection)
 
 
 class _Counting:
     """Finds the cells of utterances by what the cells have in common: which dimensions they name."""
 
-    def __init__(self, quota: Quota, categories: Mapping[str, str]) -> None:
+    def __init__(self, quota: Quota, categories: Mapping[str, str], *, tried: bool) -> None:
         self._tallies = by_cell(quota)
+        self._tried = tried
         self._categories = categories
         self._assigned = next((cell.assigned for cell in quota.cells), "")
         self._shapes = list(
@@ -59,7 +64,7 @@ class _Counting:
             aim = Aim.of(case)
             tally = None if aim is None else self._tallies.get(aim.cell)
             if aim is not None and tally is not None:
-                lost = len(aim.turns) if tally.cell.labels else case.turns
+                lost = turns_asked(case, tally.cell)
                 tally.asked, tally.barren = tally.asked + lost, tally.barren + lost
         objections = read_objections(connection)
         entries = CorpusReader(connection).entries(
@@ -85,8 +90,9 @@ class _Counting:
     def _count(self, entry: CorpusEntry, contested: frozenset[tuple[int | None, str]]) -> None:
         """Count the utterances of one dialogue."""
         aim = Aim.of(entry.dialogue.case)
-        if entry.verdict is None and aim is None:
-            return  # nobody has judged it, and nobody will before cases are drawn
+        waits = entry.verdict is None and not self._tried
+        if entry.verdict is None and self._tried and aim is None:
+            return  # nobody could judge it, and it was not drawn for a cell
         drawn_for = None if aim is None else aim.cell
         goal = entry.dialogue.case.goal
         category = self._categories.get(entry.dialogue.case.scenario, "")
@@ -98,6 +104,10 @@ class _Counting:
             for names, of_goal, of_category in self._shapes:
                 place = (goal if of_goal else None, category if of_category else None)
                 asked = self._at(names, wanted, *place)
+                if waits:
+                    if asked is not None:
+                        asked.unjudged += 1
+                    continue
                 got = self._at(names, has, *place) if accepted else None
                 if got is not None and not decided:
                     refused = any((turn.index, name) in contested for name in names)

@@ -6,23 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
 from hipo.app.batching import left_notes
+from hipo.app.merged_reviews import review_notes, settle_reviews
 from hipo.app.preparation import plan_of
 from hipo.app.run_folders import check_output, is_run
 from outputs.recorded_exports import EXPORTS, RecordedExport, folder_seen_from, record_export
 from pipeline.chunks import chunks
 from pipeline.engine import CHUNK
 from pipeline.plan import Plan
-from pipeline.quota_record import recorded_quota
+from pipeline.quota_record import read_quota_of
 from pipeline.run_identity import differences, joined
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.shard import Shard
 from pipeline.stop import INTERRUPTED
 from pipeline.store.locks import is_locked, refuse_network_disk
+from pipeline.store.materials import MaterialItem
 from pipeline.store.merging.merge import Merged, merge_databases
 from pipeline.store.queries.aims import read_open
 from pipeline.store.queries.status import ended
@@ -47,7 +49,9 @@ class MergedRun:
     generated: int
     failed: int
     missing: int
-    """Dialogues of the plan that none of the runs has."""
+    """Dialogues of the plan, and of cases that were drawn for a quota, that none of the runs has."""
+    begun: int
+    """Those of ``missing`` that are of cases drawn for a quota."""
     missing_shards: tuple[str, ...]
     """Shards that none of the runs is of, as ``i/n``."""
     notes: tuple[str, ...]
@@ -60,8 +64,18 @@ class _Source:
     material: RunMaterial
     identity: RunIdentity
     shards: frozenset[str]
-    has_quota: bool
-    """Whether its cases were drawn for the cells of a quota, so that no plan lists them."""
+    quota: MaterialItem | None
+    """What it was last played towards; None: it is of a plan alone."""
+
+    @property
+    def planned(self) -> RunConfiguration | None:
+        """The newest configuration that plays a plan; None: all its cases were drawn for a quota."""
+        configs = self.material.configs
+        if self.quota is None:
+            return configs[-1]
+        if all(config.cases for config in configs):
+            return None  # made by older code, which did not say which of them were of a quota
+        return next((config for config in reversed(configs) if config.cases), None)
 
 
 def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> MergedRun:
@@ -88,7 +102,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
     for other in sources[1:]:
         _refuse_different(sources[0], other)
     refuse_network_disk(output)
-    plan = None if any(source.has_quota for source in sources) else _plan(sources[0])
+    plan = _plan(sources)
     config = _configuration(sources, plan)
     ordered = folders if keep == "first" else folders[::-1]
     with new_folder(output, _check_new) as draft:
@@ -97,13 +111,17 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
         for folder in folders:
             if is_locked(folder):
                 raise UsageError(f"{folder} was written to meanwhile", "merge once it has ended")
-        missing = _finish(draft, config, plan)
+        missing, begun = _finish(draft, config, plan)
+        settle_reviews(draft, merged)
         _copy_exports(folders, draft, output)
     with RunStore.open(output, readonly=True) as store:
         state = store.state()
+        kept = read_quota_of(store.materials())
+    is_whole = not missing and plan is not None and kept is None
     return MergedRun(
-        output, tuple(folders), merged, state.generated, sum(state.failed.values()), missing,
-        _missing_shards(sources) if missing else (), (*merged.notes, *left_notes(state.batches)),
+        output, tuple(folders), merged, state.generated, sum(state.failed.values()), missing, begun,
+        () if is_whole else _missing_shards(sources),
+        (*merged.notes, *review_notes(merged), *_quota_notes(sources, kept), *left_notes(state.batches)),
     )  # fmt: skip
 
 
@@ -121,7 +139,7 @@ def _read(folder: Path) -> _Source:
     """
     with RunStore.open(folder, readonly=True) as store:
         material = load_material(store)
-        has_quota = recorded_quota(store) is not None
+        quota = read_quota_of(store.materials())
     identities = [c.identity for c in material.configs if c.identity is not None]
     if not identities:
         raise UsageError(
@@ -129,7 +147,7 @@ def _read(folder: Path) -> _Source:
             "only runs that hipo generate or hipo import made can be merged",
         )
     shards = {str(config.recipe.get("shard") or "") for config in material.configs}
-    return _Source(folder, material, joined(identities), frozenset(shards - {""}), has_quota)
+    return _Source(folder, material, joined(identities), frozenset(shards - {""}), quota)
 
 
 def _refuse_different(first: _Source, other: _Source) -> None:
@@ -144,44 +162,74 @@ def _refuse_different(first: _Source, other: _Source) -> None:
         )
 
 
-def _plan(source: _Source) -> Plan | None:
-    """Return the whole plan of a run; None where it cannot be made here (any more)."""
+def _plan(sources: Sequence[_Source]) -> Plan | None:
+    """Return the largest plan that the runs are parts of.
+
+    None where there is none, as all cases were drawn for quotas, or it cannot be made here (any more).
+    """
+    planned = [(source, source.planned) for source in sources]
+    configs = [(source, config) for source, config in planned if config is not None]
+    if not configs:
+        return None
+    source, config = configs[0]
     with suppress(HipoError):
-        recipe = source.material.recipe.with_changes({"shard": None})
-        return plan_of(recipe, source.material)
+        material = replace(source.material, configs=(config,))
+        plan = plan_of(material.recipe.with_changes({"shard": None}), material)
+        sizes = {(c.recipe.get("n"), c.recipe.get("repetitions") or 1) for _, c in configs}
+        plans = [replace(plan, n=n, repetitions=times) for n, times in sizes]
+        return max(plans, key=lambda one: one.total)
     return None
 
 
 def _configuration(sources: Sequence[_Source], plan: Plan | None) -> RunConfiguration:
-    """Return what the new run goes on with: the recipe of the first, of all shards."""
+    """Return what the new run goes on with: the recipe of the first, of all shards and cases."""
     newest = sources[0].material.configs[-1]
     identity = joined([source.identity for source in reversed(sources)])
-    recipe = {**newest.recipe, **({"shard": None} if "shard" in newest.recipe else {})}
+    whole: dict[str, Any] = {"shard": None}
+    if plan is not None:
+        whole |= {"n": plan.n, "repetitions": plan.repetitions}
+    recipe = {key: whole.get(key, value) for key, value in newest.recipe.items()}
     cases = newest.cases if plan is None else len(plan)
     return replace(newest, recipe=recipe, identity=identity, cases=cases)
 
 
-def _finish(draft: Path, config: RunConfiguration, plan: Plan | None) -> int:
-    """Say where the new run stands, and return how many dialogues of its cases are missing.
+def _finish(draft: Path, config: RunConfiguration, plan: Plan | None) -> tuple[int, int]:
+    """Say where the new run stands, and return how many dialogues are missing.
 
     Opening it charges requests that were in flight when the process of a source died.
+
+    Returns:
+        All of them, and those of cases that were drawn for a quota.
     """
     write_recipe(draft, config.recipe)
     with RunStore.open(draft) as store:
         arms = [] if config.identity is None else list(config.identity.arms)
-        if plan is None:
-            with open_snapshot(draft) as connection:
-                listed: Iterable[Case] = read_open(connection, arms)
-        else:
-            listed = plan
-        missing = 0
-        for chunk in chunks(listed, CHUNK):
-            missing += sum(len(store.pending(chunk, arm)) for arm in arms)
+        with open_snapshot(draft) as connection:
+            drawn = read_open(connection, arms)
+        begun = _pending(store, arms, drawn)
+        missing = begun + _pending(store, arms, () if plan is None else plan)
         state = store.state()
         failed = bool(sum(state.failed.values()))
         name = f"stopped:{INTERRUPTED}" if missing else ended(failures=failed)
         store.set_state(name, planned=state.settled + missing)
-    return missing
+    return missing, begun
+
+
+def _pending(store: RunStore, arms: Sequence[str], cases: Iterable[Case]) -> int:
+    """Return how many dialogues of these cases are still to be played."""
+    return sum(len(store.pending(chunk, arm)) for chunk in chunks(cases, CHUNK) for arm in arms)
+
+
+def _quota_notes(sources: Sequence[_Source], kept: MaterialItem | None) -> Iterator[str]:
+    """Say which quota the new run has where the runs had different ones."""
+    quotas = [(source.folder, source.quota) for source in sources if source.quota is not None]
+    others = [str(folder) for folder, quota in quotas if quota != kept]
+    if kept is not None and others:
+        same = next((folder for folder, quota in quotas if quota == kept), None)
+        yield (
+            f"the quota of {same} is kept, {', '.join(others)} had another one: "
+            "hipo generate --quota FILE takes any, and counts by it"
+        )
 
 
 def _missing_shards(sources: Sequence[_Source]) -> tuple[str, ...]:

@@ -122,7 +122,11 @@ def estimate_plan(
     planned = _estimate(prepared, folder, play, retry_failed=retry_failed)
     if play is None or play.quota is None:
         return planned
-    return replace(planned, rows=(), quota=play.quota.estimate(folder))
+    generation = planned.generation
+    if not generation.dialogues:
+        generation = replace(generation, cases=0, exchanges=0)  # no case will be drawn
+    quota = play.quota.estimate(folder)
+    return replace(planned, generation=generation, rows=(), quota=quota)
 
 
 def _estimate(

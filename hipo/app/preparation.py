@@ -69,6 +69,8 @@ class Prepared:
     """How many of the scenarios come from which pack, in words."""
     spent_elsewhere: tuple[float, int] = (0.0, 0)
     """US dollars and tokens that the budget holds for besides this run: other parts of a study."""
+    drawn: int | None = None
+    """Cases that a quota will probably draw, which the plan stands for; None: the plan is played."""
 
     @property
     def going_on(self) -> str:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from hipo.app.preparation import Prepared
-from pipeline.aims import CellKey
-from pipeline.quota import CellTally, Quota, by_cell
+from pipeline.aims import Aim, CellKey
+from pipeline.chunks import chunks
+from pipeline.engine import CHUNK
+from pipeline.quota import CellTally, Quota, by_cell, turns_asked
 from pipeline.quota_file import read_quota
-from pipeline.quota_plan import Lanes, gives_up, needs, plan_round
+from pipeline.quota_plan import Lanes, count_cases, gives_up, needs, plan_round
 from pipeline.quota_record import RecordedQuota, recorded_quota
 from pipeline.quota_tally import categories_of, count_cells
 from pipeline.run_material import load_material
+from pipeline.store.queries.aims import read_open
+from pipeline.store.reading import open_snapshot
 from pipeline.store.run_store import RunStore
 from quality.forecast import wilson
 from scenarios.case import Case
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 from scenarios.yaml_source import read_yaml
 
 CellState = Literal["filled", "open", "given up", "out of reach"]
@@ -31,7 +36,7 @@ class CellStanding:
     tally: CellTally
     state: CellState
     why: str = ""
-    """Of one that is out of reach or given up."""
+    """Of one that is out of reach or given up, or waits for judges."""
 
     @property
     def yield_share(self) -> float | None:
@@ -63,9 +68,13 @@ class QuotaEstimate:
 
     standing: QuotaStanding
     tries: Mapping[CellKey, int]
-    """Utterances that will be asked for each cell that is open."""
+    """Utterances that will be asked for each cell that is open, in cases yet to be drawn."""
     cases: int
+    """Cases that will be drawn."""
     dialogues: int
+    """Of these cases."""
+    begun: int
+    """Dialogues still to be played of cases that were drawn."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,8 @@ class PlannedQuota:
     quota: Quota
     lanes: Lanes
     categories: Mapping[str, str]
-    arms: int
+    arms: tuple[str, ...]
+    """Ids of those that play each case."""
     most: int | None
     """The most cases that may be drawn."""
 
@@ -84,16 +94,14 @@ class PlannedQuota:
         """It as it is stored in the run."""
         return RecordedQuota(self.quota, self.lanes.out_of_reach)
 
-    def count(self, folder: Path) -> list[CellTally]:
-        """Return what a run has of every cell."""
-        return count_cells(folder, self.quota, self.categories)
+    def count(self, folder: Path, *, tried: bool = False) -> list[CellTally]:
+        """Return what a run has of every cell, see :func:`pipeline.quota_tally.count_cells`."""
+        return count_cells(folder, self.quota, self.categories, tried=tried)
 
-    def next_round(self, tallies: Sequence[CellTally], *, whole: bool = False) -> list[Case]:
+    def next_round(self, tallies: Sequence[CellTally]) -> list[Case]:
         """Return the cases to be drawn next, see :func:`pipeline.quota_plan.plan_round`."""
-        room = None if self.most is None else self.most - sum(tally.cases for tally in tallies)
-        if room is not None and room < 1:
-            return []
-        return plan_round(self.quota, self.lanes, tallies, arms=self.arms, room=room, whole=whole)
+        room = self._room(tallies)
+        return plan_round(self.quota, self.lanes, tallies, arms=len(self.arms), room=room)
 
     def standing(self, tallies: Sequence[CellTally]) -> QuotaStanding:
         """Return how a run stands that has so much of every cell."""
@@ -102,20 +110,44 @@ class PlannedQuota:
     def played(self, prepared: Prepared, cases: int) -> Prepared:
         """Return a plan of so many cases here, which stands for those that will be drawn."""
         shard = self.lanes.plan.shard
-        return prepared.of_size(max(1, cases) * (1 if shard is None else shard.of))
+        size = max(1, cases) * (1 if shard is None else shard.of)
+        return replace(prepared, plan=replace(prepared.plan, n=size), drawn=cases)
 
     def estimate(self, folder: Path) -> QuotaEstimate:
         """Say how many dialogues the cells still need, at the yield measured in the run so far."""
         there = RunStore.exists(folder)
         tallies = self.count(folder) if there else list(by_cell(self.quota).values())
-        cases = len(self.next_round(tallies, whole=True))
+        begun = self._count_begun(folder, tallies) if there else 0
+        arms, room = len(self.arms), self._room(tallies)
+        cases = count_cases(self.quota, self.lanes, tallies, arms=arms, room=room)
         wanted = needs(self.quota, self.lanes, tallies, whole=True)
         return QuotaEstimate(
             self.standing(tallies),
             {need.tally.cell.key: need.tries for need in wanted},
             cases,
-            cases * self.arms,
+            cases * arms,
+            begun,
         )
+
+    def _room(self, tallies: Sequence[CellTally]) -> int | None:
+        """Return how many more cases may be drawn; None for no limit."""
+        return None if self.most is None else max(0, self.most - sum(t.cases for t in tallies))
+
+    def _count_begun(self, folder: Path, tallies: Sequence[CellTally]) -> int:
+        """Count what a round that was begun still asks for; return the dialogues it lacks."""
+        by_key = {tally.cell.key: tally for tally in tallies}
+        begun = 0
+        with open_snapshot(folder) as connection:
+            drawn = read_open(connection, self.arms)
+        with RunStore.open(folder, readonly=True) as store:
+            for arm in self.arms:
+                for chunk in chunks(drawn, CHUNK):
+                    for case, _ in store.pending(chunk, arm):
+                        begun += 1
+                        aim = Aim.of(case)
+                        if aim is not None and (tally := by_key.get(aim.cell)) is not None:
+                            tally.begun += turns_asked(case, tally.cell)
+        return begun
 
 
 def plan_quota(file: Path, prepared: Prepared) -> PlannedQuota:
@@ -133,7 +165,7 @@ def plan_quota(file: Path, prepared: Prepared) -> PlannedQuota:
         quota,
         Lanes(prepared.plan, quota),
         categories,
-        len(prepared.arms),
+        tuple(arm.id for arm in prepared.arms),
         prepared.recipe.n,
     )
     reasons = planned.lanes.out_of_reach
@@ -170,5 +202,7 @@ def _standing(recorded: RecordedQuota, tallies: Sequence[CellTally]) -> QuotaSta
             why = f"asked for {tally.barren:,} times in a row and not once accepted"
         else:
             state = "open"
+            if tally.unjudged:
+                why = f"{plural(tally.unjudged, 'utterance')} asked for it not judged yet"
         cells.append(CellStanding(tally, state, why))
     return QuotaStanding(tuple(cells))

@@ -79,10 +79,11 @@ class QuotaRounds:
         self._finished.clear()
         await self.verification.run(store.dialogues(traces=False), self.executor, more_follow=True)
         while not stop.requested:
-            tallies = self.quota.count(store.folder)
+            tallies = self.quota.count(store.folder, tried=True)
             self._tell(tallies)
             cases = self.quota.next_round(tallies)
             if not cases:
+                store.set_state("running", planned=store.state().settled)
                 self._end(self.quota.standing(tallies))
                 return
             self._round += 1

@@ -11,6 +11,8 @@ from pipeline.chunks import chunks
 from pipeline.engine import CHUNK
 from pipeline.plan import Plan
 from pipeline.plan_progress import rest_of
+from pipeline.store.queries.aims import read_open
+from pipeline.store.reading import open_snapshot
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 
@@ -31,14 +33,15 @@ class Remainder:
     drawn: Mapping[str, int] = field(default_factory=dict)
     """Samples that dialogues which were broken off have already, by kind of call."""
 
-    def __add__(self, again: Remainder) -> Remainder:
-        """Return this and what is played again besides."""
+    def __add__(self, begun: Remainder) -> Remainder:
+        """Return this and what was begun before, or is played again, besides."""
         return replace(
             self,
-            dialogues=self.dialogues + again.dialogues,
-            exchanges=self.exchanges + again.exchanges,
-            questions=self.questions + again.questions,
-            again=self.again + again.again,
+            dialogues=self.dialogues + begun.dialogues,
+            exchanges=self.exchanges + begun.exchanges,
+            questions=self.questions + begun.questions,
+            again=self.again + begun.again,
+            drawn=Counter(self.drawn) + Counter(begun.drawn),
         )
 
 
@@ -89,20 +92,26 @@ def remaining(
     }
 
 
-def failed_of(prepared: Prepared, store: RunStore, cases: Sequence[Case]) -> dict[str, Remainder]:
-    """Return what of some cases of a run has failed, and is played where failures are, by arm id."""
-    plan = prepared.plan
+def begun_for_quota(
+    prepared: Prepared, store: RunStore, *, retry_failed: bool = False
+) -> dict[str, Remainder]:
+    """Return what is still to be played of the cases that were drawn for a quota, by arm id."""
+    arms = [arm.id for arm in prepared.arms]
+    with open_snapshot(store.folder) as connection:
+        drawn = read_open(connection, arms, retry_failed=retry_failed)
+    cases = [case for case in drawn if case.scenario in prepared.scenarios]
     found: dict[str, Remainder] = {}
-    for arm in prepared.arms:
-        failed = [
-            case
-            for chunk in chunks(cases, CHUNK)
-            for case, epoch in store.pending(chunk, arm.id, retry_failed=True)
-            if epoch and case.scenario in prepared.scenarios
-        ]
-        turns = sum(case.turns for case in failed)
-        asked = sum(plan.questions(case) for case in failed)
-        found[arm.id] = Remainder(len(failed), turns, asked, again=len(failed))
+    for arm in arms:
+        count = _Count(present=0)
+        for chunk in chunks(cases, CHUNK):
+            count.add(prepared.plan, store, arm, chunk, retry_failed=retry_failed)
+        found[arm] = Remainder(
+            count.dialogues,
+            count.exchanges,
+            count.questions,
+            again=count.again,
+            drawn=count.drawn,
+        )
     return found
 
 

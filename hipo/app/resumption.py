@@ -8,7 +8,7 @@ from typing import Literal
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.option_values import check_named
 from hipo.app.preparation import Prepared, prepare
-from hipo.app.remaining import remaining
+from hipo.app.remaining import begun_for_quota, remaining
 from hipo.app.run_folders import check_output
 from pipeline.budget import Ledger
 from pipeline.recipe import Recipe
@@ -85,7 +85,7 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
     config = RunConfiguration(
         prepared.recipe.model_dump(mode="json"),
         prepared.config,
-        len(prepared.plan),
+        len(prepared.plan) if prepared.drawn is None else 0,
         prepared.unmet,
     )
     if RunStore.exists(folder):
@@ -110,6 +110,9 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
 def planned_with(store: RunStore, prepared: Prepared) -> int:
     """Return how many dialogues the run is to have: those there are, and what a plan lacks."""
     settled = store.state().settled
+    if prepared.drawn is not None:
+        begun = sum(left.dialogues for left in begun_for_quota(prepared, store).values())
+        return settled + begun + prepared.drawn * len(prepared.arms)
     if not settled:
         return prepared.dialogues
     return settled + sum(left.dialogues for left in remaining(prepared, store).values())

@@ -39,11 +39,20 @@ class SaturatedPlay:
     curve: SaturationCurve | None = field(default=None, init=False)
 
     def first(self, prepared: Prepared, folder: Path) -> Prepared:
-        """Return the first plan with anything left to play in a run; each has one window more."""
+        """Return the first plan with anything left to play in a run; each has one window more.
+
+        Of a run that is saturated it is the plan that is played.
+        """
         if not RunStore.exists(folder):
             return prepared.of_size(self._grown(prepared, 0))
         with RunStore.open(folder, readonly=True) as store:
-            return prepared.of_size(self._reached(prepared, store)[1])
+            size, following = self._reached(prepared, store)
+            if size < following:
+                curve = SaturationCurve(prepared.scheme, self.window)
+                for dialogue in store.dialogues(traces=False):
+                    curve.add(dialogue)
+                size = size if curve.is_saturated(self.share) else following
+        return prepared.of_size(size)
 
     @property
     def is_saturated(self) -> bool:
@@ -86,12 +95,21 @@ class SaturatedPlay:
             size, tried = grown, size
 
     def _reached(self, prepared: Prepared, store: RunStore) -> tuple[int, int]:
-        """Return how many windows of cases are played, at least one, and how many come next."""
+        """Return how many cases the run goes on with, and how many it plays next if it has to.
+
+        It goes on with the first window that is begun and not played to its end. Where none is, it
+        looks at what it has, and plays the next window unless that is saturated.
+        """
         reached = size = self._grown(prepared, 0)
-        while not any(arm.dialogues for arm in remaining(prepared.of_size(size), store).values()):
+        left = remaining(prepared.of_size(size), store)
+        while not any(arm.dialogues for arm in left.values()):
             reached, size = size, self._grown(prepared, size)
             if size == reached:
                 break
+            there = sum(arm.present for arm in left.values())
+            left = remaining(prepared.of_size(size), store)
+            if sum(arm.present for arm in left.values()) > there:
+                reached = size
         return reached, size
 
     def _grown(self, prepared: Prepared, size: int) -> int:

@@ -15,7 +15,7 @@ from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
 from hipo.app.quota import PlannedQuota
 from hipo.app.quota_rounds import QuotaRounds
-from hipo.app.remaining import Remainder, failed_of, remaining, whole_plan
+from hipo.app.remaining import Remainder, begun_for_quota, remaining, whole_plan
 from hipo.app.resumption import ledger_of, planned_with
 from hipo.app.verification import (
     check_settings,
@@ -31,9 +31,7 @@ from pipeline.executors.capped import CappedExecutor
 from pipeline.recipe import Recipe
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
-from pipeline.store.queries.aims import read_open
 from pipeline.store.queries.status import ArmState
-from pipeline.store.reading import open_snapshot
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
 from quality.verify import Verification
@@ -90,9 +88,10 @@ class VerifiedPlay:
         return judge_prompts(prepared.scheme, scenarios, folder, own_templates)
 
     def has_enough(self, store: RunStore) -> bool:
-        """Whether as many dialogues are accepted as are asked for, so that nothing is done."""
-        if self.quota is not None:
-            return not self.quota.estimate(store.folder).cases
+        """Whether as many dialogues are accepted as are asked for, so that nothing is done.
+
+        With a quota what is there is judged in any case, before anything is counted.
+        """
         return self.accepted is not None and accepted_in(store) >= self.accepted
 
     def next_round(
@@ -133,17 +132,14 @@ class VerifiedPlay:
     def _next_of_quota(
         self, quota: PlannedQuota, prepared: Prepared, store: RunStore, *, retry_failed: bool
     ) -> tuple[Prepared, dict[str, Remainder]]:
-        """Return as many cases as the cells still need, and with them the failures played again."""
+        """Return as many cases as the cells still need, with those that were drawn and not played."""
         cases = quota.estimate(store.folder).cases
-        again = {arm.id: Remainder(0, 0, 0) for arm in prepared.arms}
-        if retry_failed:
-            with open_snapshot(store.folder) as connection:
-                begun = read_open(connection, list(again), retry_failed=True)
-            again = failed_of(prepared, store, begun)
+        begun = begun_for_quota(prepared, store, retry_failed=retry_failed)
+        waiting = max((left.dialogues for left in begun.values()), default=0)
         prepared = quota.played(prepared, cases)
-        if not cases:
-            return prepared, again
-        return prepared, {arm: new + again[arm] for arm, new in whole_plan(prepared).items()}
+        new = whole_plan(prepared) if cases else dict.fromkeys(begun, Remainder(0, 0, 0))
+        whole = quota.played(prepared, cases + waiting)
+        return whole, {arm: new[arm] + begun[arm] for arm in begun}
 
     async def __call__(self, stage: PlayContext) -> RunOutcome:
         """Verify what is there, then play and verify what is not.

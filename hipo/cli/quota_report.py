@@ -16,7 +16,7 @@ def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:
 
     A list of objects with ``cell`` (an object from dimension to label), ``state`` (``filled``,
     ``open``, ``given up``, ``out of reach``), ``why``, ``wanted``, ``accepted``, ``tried`` (utterances
-    that were asked for it), ``hits`` (those of them that are accepted with its labels), ``yield``,
+    that were asked for it and judged), ``unjudged`` (those asked for it and not judged yet), ``hits`` (those of them that are accepted with its labels), ``yield``,
     ``yield_low`` and ``yield_high`` (95 % Wilson interval; null: nothing was tried), ``cases``
     (drawn for it), ``accepted_in_cases``, ``calls``, ``tokens``, ``cost_usd`` (null: unknown) and
     ``cost_per_accepted`` (null: unknown, or nothing is accepted).
@@ -34,6 +34,7 @@ def _cell(cell: CellStanding) -> dict[str, object]:
         "wanted": tally.cell.accepted,
         "accepted": tally.accepted,
         "tried": tally.asked,
+        "unjudged": tally.unjudged,
         "hits": tally.hits,
         "yield": cell.yield_share,
         "yield_low": low,
@@ -64,25 +65,30 @@ def quota_as_text(standing: QuotaStanding) -> str:
 def quota_estimate_as_json(estimate: QuotaEstimate) -> dict[str, object]:
     """Return what ``hipo generate --quota FILE --dry-run --format json`` says of the quota.
 
-    ``cases`` and ``dialogues`` that the open cells will probably take; ``cells``: as
-    :func:`quota_as_json` returns them, each with ``missing``, ``assumed_yield`` and ``tries``
-    (utterances to be asked for it; null where it is not open).
+    ``cases`` and ``dialogues`` that the open cells will probably take; ``begun``: dialogues still to
+    be played of cases that were drawn before; ``cells``: as :func:`quota_as_json` returns them, each
+    with ``missing``, ``begun`` (utterances that these dialogues ask for it), ``assumed_yield`` and
+    ``tries`` (utterances to be asked for it in cases yet to be drawn; null where it is not open).
     """
     cells = [
         {
             **_cell(cell),
             "missing": cell.tally.missing,
+            "begun": cell.tally.begun,
             "assumed_yield": cell.tally.likely_yield,
             "tries": estimate.tries.get(cell.tally.cell.key),
         }
         for cell in estimate.standing.cells
     ]
-    return plain(estimate, "cases dialogues", cells=cells)
+    return plain(estimate, "cases dialogues begun", cells=cells)
 
 
 def quota_estimate_as_text(estimate: QuotaEstimate) -> str:
     """Return how many dialogues the cells of a quota will probably take, and at what yield."""
     rows = []
+    total = (
+        f"in all about {plural(estimate.cases, 'case')}, {plural(estimate.dialogues, 'dialogue')}"
+    )
     for cell in estimate.standing.cells:
         tally, tries = cell.tally, estimate.tries.get(cell.tally.cell.key)
         basis = f"{tally.hits:,} of {tally.asked:,} tried" if tally.asked else "assumed"
@@ -97,8 +103,7 @@ def quota_estimate_as_text(estimate: QuotaEstimate) -> str:
                 f"{cell.state}: {cell.why}" if cell.why else cell.state,
             ]
         )
+    if estimate.begun:
+        total += f", and {plural(estimate.begun, 'dialogue')} of cases that were drawn before"
     header = ["cell", "wanted", "accepted", "yield", "", "utterances to ask", ""]
-    total = (
-        f"in all about {plural(estimate.cases, 'case')}, {plural(estimate.dialogues, 'dialogue')}"
-    )
     return "\n".join(["Quota:", columns(header, rows), total])

@@ -55,7 +55,8 @@ def merged_as_json(result: MergedRun) -> dict[str, object]:
     """Return what ``hipo runs merge RUN... --format json`` prints.
 
     ``run`` (the new folder), ``runs`` (those that were merged), ``generated``, ``failed``,
-    ``missing`` (dialogues of the plan that no run has), ``missing_shards`` (as ``i/n``), ``alike``
+    ``missing`` (dialogues of the plan, and of cases that were drawn for a quota, that no run has),
+    ``begun`` (those of them drawn for a quota), ``missing_shards`` (as ``i/n``), ``alike``
     (dialogues that several runs have word for word), ``conflicts`` (dialogues left out because another
     run has another one), ``shown_conflicts``: the first of them, objects with ``dialogue``, ``kept``
     and ``left_out`` (runs); ``notes``: a list of sentences.
@@ -66,6 +67,7 @@ def merged_as_json(result: MergedRun) -> dict[str, object]:
         "generated": result.generated,
         "failed": result.failed,
         "missing": result.missing,
+        "begun": result.begun,
         "missing_shards": list(result.missing_shards),
         "alike": result.merged.alike,
         "conflicts": result.merged.conflicts,
@@ -101,9 +103,15 @@ def merged_as_text(result: MergedRun) -> str:
     lines += result.notes
     if result.missing_shards:
         lines.append(f"no run is of shard {', '.join(result.missing_shards)}")
-    if result.missing:
+    of_plan = result.missing - result.begun
+    if of_plan:
         lines.append(
-            f"{plural(result.missing, 'dialogue')} of the plan missing: hipo generate with the same "
+            f"{plural(of_plan, 'dialogue')} of the plan missing: hipo generate with the same "
             f"recipe, without --shard, and -o {result.folder} plays them"
+        )
+    if result.begun:
+        lines.append(
+            f"{plural(result.begun, 'dialogue')} of cases drawn for the quota not played: hipo generate "
+            f"with the same recipe and --quota FILE, without --shard, and -o {result.folder} plays them"
         )
     return "\n".join([*lines, f"in {result.folder}"])

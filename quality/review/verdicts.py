@@ -15,7 +15,8 @@ def verdict(item: Item, study: ReviewStudy, sheets: Sequence[Sheet]) -> Decision
 
     More than half of the people a study asks have to confirm an issue (2 of 3) for the dialogue to
     be discarded; it is accepted where they can no longer be that many. Split evenly with every
-    answer in, it goes to an expert: pending.
+    answer in, it goes to an expert: pending. Runs that were merged can have more answers than the
+    study asks for: all of them count.
 
     Source: HIPO, quality assurance (dialogues with confirmed problems are discarded).
     """
@@ -23,11 +24,12 @@ def verdict(item: Item, study: ReviewStudy, sheets: Sequence[Sheet]) -> Decision
     confirmed = [opinion for opinion in opinions if opinion.issue]
     rejected = len(opinions) - len(confirmed)
     count = f"{len(confirmed)} of {len(opinions)} confirm an issue"
-    if 2 * len(confirmed) > study.per_item:
+    asked = max(study.per_item, len(opinions))
+    if 2 * len(confirmed) > asked:
         return Decision(
             item.case, item.arm, "discarded", "review", f"{count}: {_reasons(confirmed)}"
         )
-    if 2 * rejected > study.per_item:
+    if 2 * rejected > asked:
         return Decision(item.case, item.arm, "accepted", "review", count)
     if len(opinions) >= study.per_item:
         return Decision(item.case, item.arm, "pending", "review", f"{count}: evenly split")

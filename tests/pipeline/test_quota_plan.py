@@ -10,9 +10,11 @@ from pipeline.aims import Aim, CellKey, unaimed
 from pipeline.plan import Plan
 from pipeline.quota import CellTally, Quota, QuotaCell
 from pipeline.quota_plan import (
+    COUNTED,
     FIRST_TRIES,
     MOST_GROWTH,
     Lanes,
+    count_cases,
     gives_up,
     needs,
     plan_round,
@@ -52,6 +54,37 @@ def test_a_first_round_asks_for_a_cell_a_few_times_however_many_are_wanted() -> 
     assert first.tries == FIRST_TRIES
     (all_of_it,) = needs(quota, Lanes(PLAN, quota), [tally], whole=True)
     assert all_of_it.tries == 2000  # at the half that is assumed
+
+
+def test_what_waits_for_judges_or_is_still_to_be_played_is_not_asked_for_again() -> None:
+    tally = CellTally(cell(1000, veracity="Manner"), unjudged=40, begun=60)
+    quota = Quota((tally.cell,))
+    (need,) = needs(quota, Lanes(PLAN, quota), [tally], whole=True)
+    assert need.tries == 2000 - 100
+
+
+@pytest.mark.parametrize("goal", [None, "deception"])
+def test_the_cases_of_a_large_quota_are_counted_without_drawing_them_all(goal: str | None) -> None:
+    tallies = [
+        CellTally(cell(9_000_000, goal=goal, veracity="Manner")),
+        CellTally(cell(3, veracity="Quantity")),
+    ]
+    quota = Quota(tuple(tally.cell for tally in tallies))
+    lanes = Lanes(PLAN, quota)
+    assert count_cases(quota, lanes, tallies, arms=1) == 18_000_006
+    assert count_cases(quota, lanes, tallies, arms=1, room=COUNTED + 7) == COUNTED + 7
+
+
+def test_the_cases_of_a_small_quota_are_counted_one_by_one() -> None:
+    tallies = [
+        CellTally(cell(3, veracity="Manner")),
+        CellTally(cell(3, goal="deception", veracity="Manner")),
+    ]
+    quota = Quota(tuple(tally.cell for tally in tallies))
+    lanes = Lanes(PLAN, quota)
+    assert count_cases(quota, lanes, tallies, arms=1) == len(
+        plan_round(quota, lanes, tallies, arms=1)
+    )
 
 
 def test_a_later_round_grows_with_what_is_known() -> None:

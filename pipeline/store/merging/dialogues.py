@@ -89,7 +89,11 @@ class DialogueMerging:
             where="not exists (select 1 from main.config_epochs m where m.config = s.config)",
             without="epoch",
         )
-        target.copy("materials", without="seq")
+        target.copy(
+            "materials",
+            conflict="on conflict do update set stored_at = max(stored_at, excluded.stored_at)",
+            without="seq",
+        )
         target.copy("arms", without="seq")
         target.copy("dimensions", without="seq")
         known = ", ".join(self._case_columns())

@@ -30,6 +30,15 @@ _OVERRULED = """
     delete from temp.staged_decisions where "by" like 'policy:%' and exists (
         select 1 from temp.staged_decisions p where p.dialogue = staged_decisions.dialogue
             and p."by" not like 'policy:%' and p.decided_at <= staged_decisions.decided_at)"""
+_CONTRADICTING = """
+    select c.id, a.id from (
+        select dialogue from (
+            select run, dialogue, verdict, max(seq) from temp.staged_decisions
+                where "by" = 'review' group by run, dialogue)
+        where verdict in ('accepted', 'discarded')
+        group by dialogue having count(distinct verdict) > 1) r
+    join main.dialogues d on d.seq = r.dialogue join main.cases c on c.seq = d.case_seq
+    join main.arms a on a.seq = d.arm_seq order by d.seq"""
 _STAGED = ("assessments", "decisions")
 _AT = {"assessments": "assessed_at", "decisions": "decided_at"}
 _SAME = {
@@ -102,6 +111,10 @@ class JudgementMerging:
                 (source,),
             )
         run.execute("insert into temp.staged_flags select ?, s.* from src.flags s", (source,))
+
+    def contradicting(self) -> tuple[tuple[str, str], ...]:
+        """Return case and arm of what people accepted in one run and discarded in another."""
+        return tuple(self._target.connection.execute(_CONTRADICTING).fetchall())
 
     def finish(self) -> None:
         """Store what was put aside, oldest first, and let the newest passes be the newest."""

@@ -49,6 +49,11 @@ class Merged:
     """Dialogues that were in more than one run, word for word."""
     notes: list[str] = field(default_factory=list)
     """What else the user has to know, a sentence each."""
+    answered_apart: tuple[int, ...] = ()
+    """Numbers of the items of reviews that people answered in more than one run: what they decide
+    together is for who knows the rules of reviews to say."""
+    contradicting: tuple[tuple[str, str], ...] = ()
+    """Case and arm of the dialogues that people accepted in one run and discarded in another."""
 
 
 def merge_databases(
@@ -124,6 +129,8 @@ class _Merge:
                 merged.notes += [f"{source}: {note}" for note in self._take(number, source)]
         self._judgements.finish()
         self._reviews.finish()
+        merged.answered_apart = self._reviews.answered_apart()
+        merged.contradicting = self._judgements.contradicting()
         self._tell(merged)
         return merged
 

@@ -49,6 +49,7 @@ class ReviewMerging:
         ).fetchall()
         for name, _ in self._guards:
             run.execute(f"drop trigger main.{name}")
+        run.execute("create temp table answered (item integer not null)")
 
     def take_people(self) -> Iterator[str]:
         """Take the codes of the attached source; yield whose had to be changed, in words."""
@@ -123,6 +124,10 @@ class ReviewMerging:
         target.number(
             "assignment", "assignments", "m.item = item.new and m.annotator = annotator.new", given
         )
+        run.execute(
+            "insert into temp.answered select distinct item.new from src.assignments s"  # noqa: S608
+            f" {numbered('item', 's.item')} where s.state = 'done'"
+        )
         target.copy(
             "reviews",
             {"assignment": "assignment.new"},
@@ -182,6 +187,13 @@ class ReviewMerging:
                     )
             _copy_attention(old, new, codes)
             new.execute("commit")
+
+    def answered_apart(self) -> tuple[int, ...]:
+        """Return the items that people answered in more than one run, in the order they were added."""
+        rows = self._target.connection.execute(
+            "select item from temp.answered group by item having count(*) > 1 order by item"
+        )
+        return tuple(item for (item,) in rows)
 
     def finish(self) -> None:
         """Put the words of experts in the order of their time, and guard answers again."""

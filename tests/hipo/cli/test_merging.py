@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ from pipeline.store.people_database import PEOPLE
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
+from quality.review.verdicts import settled
 from scenarios.reviews import GivenLabel, Opinion
 from tests.quality.review.test_assigning import study_in
 
@@ -88,6 +90,14 @@ def test_what_is_missing_is_told_and_played_by_the_same_command_without_a_shard(
         assert (store.state().generated, store.state().state) == (9, "finished")
 
 
+def test_what_is_missing_does_not_depend_on_the_order_of_the_runs(tmp_path, shards, capsys):
+    larger = str(tmp_path / "larger")
+    assert run([*PLAN, "--shard", "2/3", "-n", "18", "-o", larger]) == 0
+    for number, order in enumerate(([shards[0], larger], [larger, shards[0]])):
+        told = merge_json(capsys, *order, "-o", str(tmp_path / str(number)))
+        assert (told["generated"], told["missing"], told["missing_shards"]) == (9, 9, ["3/3"])
+
+
 def test_conflicts_are_told_with_both_runs_and_the_first_or_last_is_kept(tmp_path, shards, capsys):
     other = tmp_path / "other"
     assert run(["runs", "merge", shards[0], "-o", str(other)]) == 0
@@ -143,14 +153,18 @@ def test_a_run_that_is_being_written_is_refused(tmp_path, shards, capsys):
     assert "is being written" in capsys.readouterr().err
 
 
-async def reviewed(folder: Path, name: str) -> None:
+async def reviewed(folder: Path, name: str, issue: bool | None = None) -> None:
     with ReviewStore.open(folder) as store:
-        study = study_in(store, per_item=1)
+        study = study_in(store, per_item=1) if issue is None else store.studies.get("s")
         who = store.people.known_as(name).seq
         while (number := await store.take(study, who, lease_s=600)) is not None:
             labels = [GivenLabel(3, "veracity", "Quality")]
-            note = Opinion(note=f"{name} says so")
+            note = Opinion(issue=issue, note=f"{name} says so")
             await store.submit(study, number, who, labels, note, lease_s=600)
+            item = None if issue is None else store.assignment(study, number, who)
+            decision = None if item is None else settled(store, study, item.item)
+            if decision is not None:
+                store.judgements.decide_now(decision)
 
 
 def test_people_of_one_code_in_two_runs_stay_two_people_with_their_answers_and_notes(
@@ -176,3 +190,42 @@ def test_people_of_one_code_in_two_runs_stay_two_people_with_their_answers_and_n
     assert all(sheet.labels for sheet in sheets)
     assert (merged / PEOPLE).stat().st_mode & 0o077 == 0
     assert run(["runs", "check", str(merged)]) == 0
+
+
+def copies(tmp_path: Path, per_item: int) -> list[Path]:
+    """Return two copies of a run with a review that nobody has answered."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert run([*PLAN[:-3], "-n", "2", "-q", "--verify", "--no-self", "-o", str(one)]) == 0
+    with ReviewStore.open(one) as store:
+        study_in(store, per_item=per_item, mode="review")
+    shutil.copytree(one, two)
+    return [one, two]
+
+
+def verdicts(folder: Path) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        return set(connection.execute('select verdict, "by" from newest_decisions'))
+
+
+def test_answers_of_two_copies_decide_together_as_in_one_run(tmp_path, capsys):
+    folders = copies(tmp_path, per_item=3)
+    for folder, name in zip(folders, ("Ann", "Bob"), strict=True):
+        asyncio.run(reviewed(folder, name, issue=True))
+        assert {by for _, by in verdicts(folder)} != {"review"}
+    merge_json(capsys, *map(str, folders), "-o", str(tmp_path / "merged"))
+    assert verdicts(tmp_path / "merged") == {("discarded", "review")}
+
+
+def test_verdicts_of_people_that_contradict_one_another_are_named_and_go_to_an_expert(
+    tmp_path, capsys
+):
+    folders = copies(tmp_path, per_item=1)
+    asyncio.run(reviewed(folders[0], "Ann", issue=True))
+    asyncio.run(reviewed(folders[1], "Bob", issue=False))
+    told = merge_json(capsys, *map(str, folders), "-o", str(tmp_path / "merged"))
+    said = [note for note in told["notes"] if "accepted by reviewers in one run" in note]
+    assert len(said) == 1
+    assert said[0].startswith(
+        "2 dialogues accepted by reviewers in one run and discarded in another"
+    )
+    assert verdicts(tmp_path / "merged") == {("pending", "review")}

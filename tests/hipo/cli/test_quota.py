@@ -174,7 +174,8 @@ def test_the_estimate_takes_the_yield_that_a_run_has_measured(
         ("each: {veracity: [Qualty]}\naccepted: 2", "each.veracity[0]", "'Qualty'", "Quantity"),
         ("each: {voice: all}\naccepted: 2", "each.voice", "voice", "one of: intention"),
         ("each: {veracity: all}", "accepted", "nothing", "how many"),
-        ("cells:\n- {veracity: Manner, accepted: 0}", "cells[0].accepted", "0", "from 1 up"),
+        ("cells:\n- {veracity: Manner, accepted: 0}", "cells[0].accepted", "0", "number from 1"),
+        ("cells:\n- {veracity: Manner, accepted: 999999999999}", "cells[0].accepted", "99", "to 10,000,000"),
         ("cells:\n- {veracity: [Manner], accepted: 1}", "cells[0].veracity", "list", "one label"),
         ("cells:\n- {category: cooking, accepted: 1}", "cells[0].category", "cooking", "products"),
         ("cells:\n- {accepted: 1}", "cells[0]", "mapping", "labels of"),
@@ -193,6 +194,62 @@ def test_a_quota_file_that_is_wrong_is_refused_with_its_line(
     for part in ("quota.yaml", field, found, expected):
         assert part in result.err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_cell_whose_label_is_not_known_is_not_called_a_repetition_as_well(
+    generate: Hipo, tmp_path: Path
+) -> None:
+    wrong = "cells:\n- {veracity: Qualty, accepted: 1}\n- {veracity: [Manner], accepted: 1}"
+    (tmp_path / "quota.yaml").write_text(wrong)
+    result = generate()
+    assert (result.code, len(result.err.splitlines())) == (2, 2)
+    assert "every cell once" not in result.err
+
+
+def test_what_no_judge_has_seen_yet_is_neither_tried_in_vain_nor_done(
+    generate: Hipo, hipo: Hipo, tmp_path: Path
+) -> None:
+    write_quota(tmp_path, {"cells": [{"veracity": "Manner", "accepted": 40}], "give_up_after": 3})
+    assert generate("--policy", "auto", output="whole").code == 0
+    tokens = hipo("runs", "show", "whole", "--format", "json").data["charged"]["tokens"]
+    budget = ("--budget-tokens", str(int(tokens * 0.35)))
+    assert generate("--policy", "auto", *budget).code == 4
+    state = hipo("runs", "show", "run", "--format", "json").data
+    (cell,) = state["quota"]
+    assert cell["state"] == "open"
+    assert cell["unjudged"] > 3
+    assert "not judged yet" in cell["why"]
+    played = sum(wanted.count("veracityManner") for *_, wanted in drawn(tmp_path / "run") if wanted)
+    assert cell["tried"] + cell["unjudged"] == played
+    ahead = generate("--policy", "auto", "--dry-run", "--format", "json").data
+    assert ahead["quota"]["begun"] == state["pending"] > 0
+    assert ahead["dialogues"] == ahead["quota"]["dialogues"] + state["pending"]
+    assert any(judge["dialogues"] > state["pending"] for judge in ahead["verification"]["judges"])
+    assert generate("--policy", "auto").code == 0
+    assert drawn(tmp_path / "run") == drawn(tmp_path / "whole")
+
+
+def test_a_repeated_command_leaves_the_run_and_its_recipe_as_they_were(
+    generate: Hipo, hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "none.yaml").write_text("name: none\nunflagged: pending\nflagged: discard")
+    write_quota(tmp_path, {"cells": [{"veracity": "Manner", "accepted": 2}], "give_up_after": 5})
+    for _ in range(2):
+        assert generate("--policy", "none.yaml").code == 1
+        assert hipo("runs", "show", "run", "--format", "json").data["pending"] == 0
+        assert yaml.safe_load((tmp_path / "run" / "run.yaml").read_text()).get("n") is None
+    again = generate("--policy", "none.yaml", "--dry-run", "--format", "json").data
+    assert (again["cases"], again["dialogues"]) == (0, 0)
+
+
+def test_a_cell_that_short_dialogues_have_no_room_for_names_the_option(
+    generate: Hipo, tmp_path: Path
+) -> None:
+    cell = {"veracity": "None", "goal": "deception", "accepted": 1}
+    write_quota(tmp_path, {"cells": [cell, {"veracity": "Quality", "accepted": 1}]})
+    told = generate("--turns", "1", "--dry-run").out
+    assert "out of reach: the scheme requires other labels in dialogues of 1 turn" in told
+    assert "--turns" in told
 
 
 def test_a_quota_out_of_reach_is_refused_before_anything_is_made(

@@ -78,6 +78,36 @@ def test_a_merged_run_goes_on_with_the_round_that_one_of_its_parts_was_in(
     assert state["pending"] == 0
 
 
+def test_a_merged_run_names_what_is_missing_of_shards_plan_and_quota(
+    generate: Any, hipo: Hipo
+) -> None:
+    plan = ("generate", "quick.yaml", "-n", "6", "-q", "--shard")
+    assert generate("--shard", "1/3", output="1").code == 0
+    assert hipo(*plan, "1/3", "-o", "1").code == 0
+    told = hipo("runs", "merge", "1", "-o", "one", "--format", "json").data
+    assert (told["missing"], told["begun"], told["missing_shards"]) == (4, 0, ["2/3", "3/3"])
+    spent = hipo("runs", "show", "1", "--format", "json").data["charged"]["tokens"]
+    assert generate("--shard", "2/3", "--budget-tokens", str(spent // 3), output="2").code == 4
+    two = hipo("runs", "merge", "2", "-o", "two").out
+    assert "no run is of shard 1/3, 3/3" in two
+    assert "same recipe and --quota FILE, without --shard, and -o two" in " ".join(two.split())
+    assert "of the plan missing" not in two
+
+
+def test_a_merge_says_which_of_different_quotas_is_kept(
+    generate: Any, hipo: Hipo, tmp_path: Path
+) -> None:
+    assert generate("--shard", "1/2", output="1").code == 0
+    write_quota(tmp_path, {"cells": [{"veracity": "Manner", "accepted": 1}]})
+    assert generate("--shard", "2/2", output="2").code == 0
+    for number, order in enumerate((("1", "2"), ("2", "1"))):
+        both = f"both{number}"
+        told = hipo("runs", "merge", *order, "-o", both, "--format", "json").data
+        (note,) = told["notes"]
+        assert note.startswith("the quota of 2 is kept, 1 had another one")
+        assert list(cells(hipo, both)) == ["Manner"]
+
+
 def test_several_arms_count_together(generate: Any, hipo: Hipo) -> None:
     assert generate("--strategy", "direct,reflective").code == 0
     assert_filled(hipo)

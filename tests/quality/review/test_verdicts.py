@@ -47,6 +47,14 @@ def test_an_even_split_goes_to_the_expert() -> None:
     assert outcome("yn", 2) == "pending"
 
 
+@pytest.mark.parametrize(
+    ("opinions", "expected"),
+    [("yn", "pending"), ("yyn", "discarded"), ("nny", "accepted"), ("yynn", "pending")],
+)
+def test_more_answers_than_were_asked_for_all_count(opinions: str, expected: str) -> None:
+    assert outcome(opinions, 1) == expected
+
+
 def test_the_reason_says_who_many_confirm_and_why() -> None:
     study = ReviewStudy(1, "s", "review", 3, 0, {})
     opinions = [Opinion(issue=True, issue_reason="goal"), Opinion(issue=True, issue_reason="goal")]
