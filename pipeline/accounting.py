@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -55,11 +56,14 @@ class Bound:
         return self.prompt_tokens // 4 + self.completion_tokens
 
 
-def bound_of(request: Request, price: Price | None) -> Bound:
-    """Bound what a request can use: no tokenizer makes more tokens than there are bytes."""
+def bound_of(request: Request, price: Price | None, overlength: float = 1.0) -> Bound:
+    """Bound what a request can use: no tokenizer makes more tokens than there are bytes.
+
+    ``overlength``: how many times as long as they may be the answers of this endpoint are.
+    """
     prompt = sum(len(message.content.encode()) + 16 for message in request.messages)
     prompt += request.schema_bytes
-    each = request.parameters.max_tokens
+    each = math.ceil(request.parameters.max_tokens * overlength)
     usd = None if price is None else price.worst(prompt, each, request.n)
     return Bound(prompt, each * request.n, usd)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.stop import BUDGET, MustStop
 from pipeline.store.calls import CallLog
+from pipeline.store.flight_mark import FlightMark
 from scenarios.errors import UsageError
 
 
@@ -37,7 +38,7 @@ class Ledger:
     """What was spent and what is held back; grants reservations while the budget allows.
 
     The sum of what was spent and every open reservation never exceeds the budget. Without a
-    budget every reservation is granted at once and nothing is written.
+    budget every reservation is granted at once, and only the most that was in flight is written.
     """
 
     def __init__(
@@ -53,8 +54,8 @@ class Ledger:
     ) -> None:
         """Start from what the run has spent so far (``RunStore.spent()``).
 
-        Under a budget reservations are written to ``log``, so that what a process had in flight
-        when it died stays charged.
+        Reservations are written to ``log``, so that what a process had in flight when it died
+        stays charged: under a budget each of them, otherwise the most that was held at once.
         """
         self.budget_usd = budget_usd
         self.budget_tokens = budget_tokens
@@ -71,19 +72,23 @@ class Ledger:
         self._granted = 0
         self._open: set[int] = set()
         self._waiting: list[asyncio.Future[None]] = []
+        self._flight = _Flight(log)
 
     @property
     def limited(self) -> bool:
         """Whether there is any budget to keep."""
         return self.budget_usd is not None or self.budget_tokens is not None
 
-    async def reserve(self, usd: float | None, tokens: int, *, durable: bool = True) -> Reservation:
+    async def reserve(
+        self, usd: float | None, tokens: int, *, durable: bool = True, travels: bool = True
+    ) -> Reservation:
         """Hold back the worst case of one request, waiting for others to settle if need be.
 
         Args:
             usd: the most the request can cost in US dollars; None where the price is unknown.
             tokens: the most tokens it can use, prompt and completion together.
             durable: whether it is written down now; the requests of a batch are with the batch.
+            travels: whether it goes to an endpoint; what is computed here is lost for nothing.
 
         Returns:
             A reservation, durable where a budget is set; settle or release it.
@@ -110,12 +115,14 @@ class Ledger:
         self.held_usd += worst
         self.held_tokens += tokens
         row: int | None = None
-        if durable and self.limited and self._log is not None:
-            try:
+        try:
+            if durable and travels and not self.limited:
+                await self._flight.begin(number, usd, tokens)
+            elif durable and self.limited and self._log is not None:
                 row = await self._log.reserve(usd, tokens)
-            except BaseException:
-                self.release(Reservation(number, worst, tokens, None))
-                raise
+        except BaseException:
+            self.release(Reservation(number, worst, tokens, None))
+            raise
         return Reservation(number, worst, tokens, row)
 
     def take_over(self, usd: float | None, tokens: int, row: int) -> Reservation:
@@ -150,6 +157,7 @@ class Ledger:
         if reservation.number not in self._open:
             return
         self._open.remove(reservation.number)
+        self._flight.end(reservation.number)
         self.held_tokens -= reservation.tokens
         # Nothing open holds nothing: the rounding of a million additions is not carried along.
         self.held_usd = self.held_usd - reservation.usd if self._open else 0.0
@@ -221,6 +229,52 @@ class Ledger:
         if self.budget_tokens is not None and not self._within(0.0, needed_tokens):
             parts.append(f"raise --budget-tokens above {needed_tokens}")
         return " and ".join(parts)
+
+
+class _Flight:
+    """What is in flight without a budget; the most of it at once is written down, not each request.
+
+    A row for every request would slow a run down that nobody limits. The most that was ever in
+    flight grows with the width of the run and then hardly any more. What is answered and not on disk
+    yet counts with it.
+    """
+
+    _AHEAD = 1.125
+    """Dollars and tokens are written with so much room, for prompts that grow a little."""
+
+    def __init__(self, log: CallLog | None) -> None:
+        """Hold nothing; without a ``log`` nothing is written."""
+        self._log = log
+        self._usd: dict[int, float | None] = {}
+        self._tokens: dict[int, int] = {}
+        self._sum_usd, self._sum_tokens = 0.0, 0
+        self._written = FlightMark(0, None, 0)
+
+    async def begin(self, number: int, usd: float | None, tokens: int) -> None:
+        """Count a request; before there are more at once than ever, that is written down."""
+        if self._log is None:
+            return
+        self._usd[number], self._tokens[number] = usd, tokens
+        self._sum_usd += usd or 0.0
+        self._sum_tokens += tokens
+        queued, was = self._log.queued, self._written
+        n = len(self._usd) + queued.requests
+        sum_usd, sum_tokens = self._sum_usd + queued.usd, self._sum_tokens + queued.tokens
+        priced = was.usd is not None or usd is not None
+        if n > was.requests or sum_tokens > was.tokens or (priced and sum_usd > (was.usd or 0.0)):
+            self._written = FlightMark(
+                max(was.requests, n),
+                max(was.usd or 0.0, sum_usd * self._AHEAD) if priced else None,
+                max(was.tokens, math.ceil(sum_tokens * self._AHEAD)),
+            )
+            await self._log.mark_flight(self._written)
+
+    def end(self, number: int) -> None:
+        """Count a request no more."""
+        if number in self._usd:
+            usd = self._usd.pop(number)
+            self._sum_usd = self._sum_usd - (usd or 0.0) if self._usd else 0.0
+            self._sum_tokens -= self._tokens.pop(number)
 
 
 def _of_which(shown: str, bound: float) -> str:

@@ -232,7 +232,7 @@ class Endpoint:
         while True:
             batch = samples.fewer(wanted_batch)
             request = self._request(wanted, batch, probe, tries.patience)
-            bound = bound_of(request, self.price)
+            bound = bound_of(request, self.price, self.capabilities.overlength)
             permit = await self._permit(request, bound, role)
             account = AttemptAccount(
                 request,
@@ -336,12 +336,13 @@ class Endpoint:
         return dict(attempt.choices)
 
     def _ignores_schema(self, request: Request, reply: Reply) -> bool:
-        """Learn from a reply who answered and whether a schema that was sent is enforced.
+        """Learn from a reply who answered, how long, and whether a schema that was sent is enforced.
 
         Returns:
             True if a sample shows that it was not.
         """
         self.capabilities.answered_by(reply)
+        self.capabilities.counted(request, reply.usage)
         if request.structured != "native":
             return False
         evidence = [keeps_to_schema(choice, request.schema) for choice in reply.choices]

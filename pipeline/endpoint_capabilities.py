@@ -15,7 +15,7 @@ from pipeline.providers.errors import (
     ProviderError,
     UnknownModel,
 )
-from pipeline.providers.protocol import Reply, Request, Structured
+from pipeline.providers.protocol import Reply, Request, Structured, Usage
 from pipeline.store.answering_models import called
 from scenarios.arms import StructuredWish
 from scenarios.log import logger
@@ -61,6 +61,8 @@ class EndpointCapabilities:
         """Whether structured output has worked at least once."""
         self.most_at_once = 1
         """The most samples that one request was answered with."""
+        self.overlength = 1.0
+        """How many times as long as it may be an answer was at most, by the endpoint's own count."""
         self._keeps_to_schema = False
         self._ignored = 0
         self._told_of_ignored = False
@@ -150,6 +152,19 @@ class EndpointCapabilities:
         _log.warning("%s", change)
         if self._notice is not None:
             self._notice(change)
+
+    def counted(self, request: Request, usage: Usage | None) -> None:
+        """Learn from what an endpoint counts whether it keeps to the length it is told."""
+        told = request.parameters.max_tokens * request.n
+        if usage is None or usage.completion <= told * self.overlength:
+            return
+        if self.overlength == 1.0:
+            self._report(
+                f"the endpoint counts {usage.completion:,} answer tokens where at most {told:,} were"
+                f" asked for; a budget takes later answers to be {usage.completion / told:.1f} times"
+                " as long as they may be"
+            )
+        self.overlength = usage.completion / told
 
     def ask_singly(self, why: str) -> None:
         """Remember that one request brings one sample."""

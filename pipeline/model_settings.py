@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from pipeline.providers.prices import Dollars
 from scenarios.arms import StructuredWish
 from scenarios.strict import Strict
 
@@ -15,9 +16,9 @@ _ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
 class PriceSetting(Strict):
     """What a model costs, in US dollars per million tokens."""
 
-    input: Annotated[float, Field(ge=0)]
-    output: Annotated[float, Field(ge=0)]
-    cached_input: Annotated[float, Field(ge=0)] | None = None
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
 
 
 class ModelSettings(Strict):
@@ -32,7 +33,8 @@ class ModelSettings(Strict):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(ge=16)] | None = None
     extra: dict[str, Any] | None = None
-    """Further body fields, sent as they are."""
+    """Further body fields, sent as they are; those that hipo fills in itself are refused, see
+    ``pipeline/providers/own_fields.py``."""
     price: PriceSetting | None = None
     structured: StructuredWish | None = None
     """Whether the endpoint enforces the answer's schema; ``auto`` tries it and remembers."""

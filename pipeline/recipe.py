@@ -210,7 +210,7 @@ class Recipe(Strict):
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     limits: Limits = Limits()
     verification: VerificationSettings = VerificationSettings()
-    budget_usd: Annotated[float, Field(gt=0)] | None = None
+    budget_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     budget_tokens: Annotated[int, Field(gt=0)] | None = None
     prompt_dir: Path | None = None
     """A folder whose templates replace the shipped ones of the same name."""
@@ -243,12 +243,6 @@ class Recipe(Strict):
             return str(Shard.parse(value))
         except UsageError as error:
             raise ValueError(str(error.hint or error.message)) from None
-
-    @model_validator(mode="after")
-    def _has_finite_budget(self) -> Self:
-        if self.budget_usd is not None and self.budget_usd == float("inf"):
-            raise ValueError("budget_usd must be a finite number of dollars")
-        return self
 
     @model_validator(mode="after")
     def _strategies_have_such_settings(self) -> Self:

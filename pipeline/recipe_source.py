@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from pipeline.model_settings import ModelSettings
+from pipeline.providers.own_fields import refused_in_extra
 from pipeline.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
-from scenarios.located import Located
+from scenarios.located import Located, Step, shortened
 from scenarios.plugins import load_plugins
 from scenarios.spelling import suggestion
 from scenarios.yaml_source import read_yaml, validate_model
@@ -44,6 +46,7 @@ def load_recipe(source: str | Path, plugins: Iterable[str | Path] = ()) -> Recip
     path = _find(str(source))
     located = read_yaml(path)
     recipe = validate_model(Recipe, located)
+    _check_extra(recipe, located)
     recipe = _with_paths_from(recipe, path.resolve().parent, fallback_name=path.stem)
     load_plugins([*plugins, *recipe.plugins])
     _check_strategies(recipe, located)
@@ -64,6 +67,37 @@ def _check_strategies(recipe: Recipe, located: Located) -> None:
     ]
     if problems:
         raise InputError(problems)
+
+
+def _check_extra(recipe: Recipe, located: Located) -> None:
+    """Refuse fields of ``extra`` that hipo fills in itself, with their lines."""
+    problems = [
+        located.problem(
+            (*path, "extra", field),
+            found=shortened((settings.extra or {})[field]),
+            expected="a field that hipo does not fill in itself",
+            hint=instead,
+        )
+        for path, settings in _with_extra(recipe)
+        for field, instead in refused_in_extra(
+            settings.model or recipe.models.default.model,
+            settings.extra,
+            has_price=settings.price is not None,
+        ).items()
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _with_extra(recipe: Recipe) -> Iterator[tuple[tuple[Step, ...], ModelSettings]]:
+    """Yield where a recipe says how a model is asked, and what it says."""
+    models, verification = recipe.models, recipe.verification
+    for role, settings in {"default": models.default, **models.by_role}.items():
+        yield ("models", role), settings
+    for place, judge in enumerate(verification.judges):
+        yield ("verification", "judges", place), judge
+    if verification.self_judge is not None:
+        yield ("verification", "self_judge"), verification.self_judge
 
 
 def changed(recipe: Recipe, changes: Mapping[str, object], options: Mapping[str, str]) -> Recipe:

@@ -209,7 +209,10 @@ class LocalRun:
 
     async def _reserve(self, request: PermitRequest) -> Reservation:
         reservation = await self._ledger.reserve(
-            request.usd, request.tokens, durable=request.address is not None
+            request.usd,
+            request.tokens,
+            durable=request.address is not None,
+            travels=request.address is not None and request.address.base_url is not None,
         )
         if self.stop.requested:
             self._ledger.release(reservation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,8 +40,35 @@ class TrialJob:
     @property
     def config(self) -> str:
         """What decides the answers: the judge, and what it is shown."""
-        shown = [[foil.turn, foil.dimension, foil.label] for foil in self.foils]
-        return fingerprint([self.seat.config, shown])
+        return _config(self.seat, [(foil.turn, foil.dimension, foil.label) for foil in self.foils])
+
+
+def _config(seat: JudgeIdentity, shown: Sequence[tuple[int, str, object]]) -> str:
+    return fingerprint([seat.config, [list(foil) for foil in shown]])
+
+
+def calls_left(records: JudgementLog, jobs: Iterable[TrialJob]) -> Counter[JudgeIdentity]:
+    """Count the questions about foils that no earlier trial of the dialogue has asked.
+
+    A trial of more foils is a trial anew, of which the run's record answers what it holds.
+    """
+    left = Counter[JudgeIdentity]()
+    for page in chunks(jobs, PAGE):
+        keys = {(job.dialogue.case.id, job.dialogue.arm) for job in page}
+        before = records.foiled(keys)
+        for job in page:
+            known = {
+                foil
+                for (judge, config), shown in before.get(
+                    (job.dialogue.case.id, job.dialogue.arm), {}
+                ).items()
+                if judge == job.seat.judge and config == _config(job.seat, shown)
+                for foil in shown
+            }
+            left[job.seat] += sum(
+                (foil.turn, foil.dimension, foil.label) not in known for foil in job.foils
+            )
+    return left
 
 
 def left_to_try(

@@ -43,6 +43,11 @@ class _Chosen:
     turn: Turn
 
 
+def foil_dimensions(scheme: Scheme) -> list[str]:
+    """Return the dimensions that foils are drawn for: those with one label of several."""
+    return [d.id for d in scheme.utterance_dimensions if d.measurement in ("nominal", "ordinal")]
+
+
 def draw_foils(
     scheme: Scheme,
     dialogues: Iterable[Dialogue],
@@ -75,7 +80,7 @@ def draw_foils(
 
     chosen = [one for *_, one in heapq.nsmallest(answers, improvised(), key=lambda one: one[:3])]
     said = judgements({one.key for one in chosen})
-    nominal = [d.id for d in scheme.utterance_dimensions if d.measurement in ("nominal", "ordinal")]
+    nominal = foil_dimensions(scheme)
     found: defaultdict[Key, list[Foil]] = defaultdict(list)
     for one in chosen:
         for label in one.turn.tactic:

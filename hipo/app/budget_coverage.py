@@ -43,7 +43,7 @@ def coverage(
     """
     recipe = prepared.recipe
     usd, tokens = spent[0] + prepared.spent_elsewhere[0], spent[1] + prepared.spent_elsewhere[1]
-    worst_usd, worst_tokens = _worst_request(prepared, generation)
+    worst_usd, worst_tokens = _worst_request(prepared, generation, judging)
     needed_tokens = sum(m.prompt_tokens + m.completion_tokens for m in generation.models)
     needed_usd = generation.cost_usd
     if judging is not None:
@@ -75,15 +75,19 @@ def _share(left: float, worst: float, needed: float) -> float:
     return min(1.0, max(0.0, left - worst) / needed)
 
 
-def _worst_request(prepared: Prepared, generation: Estimate) -> tuple[float, int]:
-    """Return US dollars and tokens that the largest request of actors holds back."""
+def _worst_request(
+    prepared: Prepared, generation: Estimate, judging: JudgingEstimate | None
+) -> tuple[float, int]:
+    """Return US dollars and tokens that the largest request of actors and judges holds back."""
     usd, tokens = 0.0, 0
+    for judge in () if judging is None else judging.judges:
+        usd, tokens = max(usd, judge.worst_usd), max(tokens, judge.worst_tokens)
     for arm in generation.arms:
         for calls in arm.calls:
             use = prepared.uses[arm.arm.id, calls.role]
-            prompt = round(calls.prompt_tokens * BYTES_PER_TOKEN)
+            prompt, n = round(calls.prompt_tokens * BYTES_PER_TOKEN), calls.in_one(calls.model)
             most = 0 if use.spec.parameters is None else use.spec.parameters.max_tokens
-            tokens = max(tokens, prompt + most)
+            tokens = max(tokens, prompt + n * most)
             if use.price is not None:
-                usd = max(usd, use.price.worst(prompt, most))
+                usd = max(usd, use.price.worst(prompt, most, n))
     return usd, tokens

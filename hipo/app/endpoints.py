@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -25,6 +25,7 @@ from pipeline.stop import Stop
 from pipeline.store.calls import CallLog
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
+from scenarios.plural import plural
 
 LEAST_PATIENCE_S = 600.0
 """So long a call may be refused for its rate, all its pauses together, before it fails; longer
@@ -156,8 +157,11 @@ def local_run(
         calls: the log of the run, or of the evaluation.
         ledger: its budget.
         stop: its stop.
-        notice: is told when an endpoint goes away and when it is back.
+        notice: is told when an endpoint goes away and when it is back, and first of all which
+            earlier calls the sum that is spent knows too little of.
     """
+    for remark in _on_earlier_calls(calls, ledger):
+        notice(remark)
     rates = RateLimits(
         requests_per_minute=limits.max_requests_per_minute,
         tokens_per_minute=limits.max_tokens_per_minute,
@@ -170,6 +174,22 @@ def local_run(
     )
     limiters = RateLimiters(rates, places=partial(places_at, number=limits.max_concurrency))
     return LocalRun(calls, ledger, limiters, stop, gates)
+
+
+def _on_earlier_calls(calls: CallLog, ledger: Ledger) -> Iterator[str]:
+    """Yield what is to be said of calls of earlier processes, once."""
+    lost, calls.lost = calls.lost, 0
+    if lost:
+        yield (
+            "an earlier process was killed: what it had in flight,"
+            f" up to {plural(lost, 'call')}, is charged at its worst"
+        )
+    if ledger.budget_usd is not None and (unpriced := calls.unpriced()):
+        yield (
+            f"{plural(unpriced, 'earlier call')} had no price, and"
+            f" {'is' if unpriced == 1 else 'are'} not counted in what is spent of --budget-usd;"
+            " --budget-tokens counts all of them"
+        )
 
 
 def _address(use: ModelUse) -> str:

@@ -28,7 +28,7 @@ BYTES_PER_TOKEN = 4
 SAMPLE = 24
 """Cases whose prompts are rendered to estimate the length of all."""
 SAMPLED_ANSWERS = 8
-"""Labelled turns of a sample case that are rendered at most."""
+"""Turns of one kind of a sample case that are rendered at most, from all over the dialogue."""
 UTTERANCE = "That is a fair thing to ask, and I will tell you what I can about it before we go on."
 """Stands in for utterances that nobody has said yet; of the usual length."""
 QUESTION_TOKENS = 35
@@ -119,6 +119,9 @@ class Estimate:
     outside: int = 0
     """Dialogues of the run that are of other cases or arms than these."""
     cut: tuple[CutAnswer, ...] = ()
+    singly: tuple[ModelEstimate, ...] = ()
+    """What models behind ``compatible/`` take whose endpoint answers one sample a request, as many
+    do; none where nobody is asked for several."""
 
     @property
     def dialogues(self) -> int:
@@ -156,6 +159,7 @@ def estimate_generation(
         arms=arms,
         models=_by_model(prepared, arms),
         cut=tuple(_cut(prepared, arms)),
+        singly=_one_by_one(prepared, arms),
         present=sum(arm.present for arm in of_plan),
         outside=max(0, settled - sum(arm.present + arm.again for arm in of_plan)),
     )
@@ -168,7 +172,7 @@ def _calls(
 
     A strategy that writes whole dialogues asks nothing as the initiator.
     """
-    asked = _mean_tokens(sample.asked for sample in samples if sample.asked is not None)
+    asked = _mean_tokens((s.asked, s.weight) for s in samples if s.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
 
     def asked_of(role: str) -> str:
@@ -194,7 +198,7 @@ def _calls(
                 expected=times * of.expected,
                 most=times * of.most,
                 prompt_tokens=_mean_tokens(
-                    of.question(s.turn) for s in samples if s.turn is not None
+                    (of.question(s.turn), s.weight) for s in samples if s.turn is not None
                 ),
                 answer_tokens=length,
                 together=of.together,
@@ -236,6 +240,19 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
     )
 
 
+def _one_by_one(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEstimate, ...]:
+    """Return what models take that may answer one sample a request, where that is more."""
+    alone = [replace(arm, calls=tuple(replace(c, together=1) for c in arm.calls)) for arm in arms]
+    unsure = {
+        prepared.uses[arm.arm.id, calls.role].spec.name
+        for arm in arms
+        for calls in arm.calls
+        if calls.together > 1 and calls.expected
+        and prepared.uses[arm.arm.id, calls.role].spec.provider == "compatible"
+    }  # fmt: skip
+    return tuple(model for model in _by_model(prepared, alone) if model.model in unsure)
+
+
 def _cut(prepared: Prepared, arms: Iterable[ArmEstimate]) -> Iterator[CutAnswer]:
     """Yield what models that keep to a length have too little of."""
     for arm in arms:
@@ -248,10 +265,13 @@ def _cut(prepared: Prepared, arms: Iterable[ArmEstimate]) -> Iterator[CutAnswer]
                 yield CutAnswer(arm.arm.strategy, calls.kind, calls.answer_tokens, most)
 
 
-def _mean_tokens(questions: Iterable[Question[object]]) -> float:
-    """Return the mean length of prompts; 0 where nobody is asked."""
-    sizes = [sum(len(m.content.encode()) for m in question.messages) for question in questions]
-    return sum(sizes) / max(len(sizes), 1) / BYTES_PER_TOKEN
+def _mean_tokens(questions: Iterable[tuple[Question[object], float]]) -> float:
+    """Return the mean length of prompts, each with its weight; 0 where nobody is asked."""
+    total = weights = 0.0
+    for question, weight in questions:
+        total += weight * sum(len(m.content.encode()) for m in question.messages)
+        weights += weight
+    return total / weights / BYTES_PER_TOKEN if weights else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +282,8 @@ class _Sample:
     """What somebody is asked whose words are not labelled."""
     turn: SampleTurn | None = None
     """What a strategy is asked for."""
+    weight: float = 1.0
+    """How many turns of its case it stands for."""
 
 
 def _samples(prepared: Prepared) -> Iterator[_Sample]:
@@ -271,18 +293,22 @@ def _samples(prepared: Prepared) -> Iterator[_Sample]:
         history: History = ()
         plan = planned_turns(prepared.scenarios[case.scenario], case)
         script = _script(prepared, case, plan)
-        for planned in plan:
-            if planned.text is None:
+        weights = _spread(plan, labelled=True) | _spread(plan, labelled=False)
+        for index, planned in enumerate(plan):
+            if index in weights:
                 sample = _sample(prepared, case, planned, history, answers)
-                yield (
-                    sample
-                    if sample.turn is None
-                    else _Sample(turn=replace(sample.turn, script=script))
-                )
-                answers += planned.labelled
+                turn = sample.turn and replace(sample.turn, script=script)
+                yield replace(sample, turn=turn, weight=weights[index])
+            answers += planned.text is None and planned.labelled
             history = (*history, (planned.role, planned.text or UTTERANCE))
-            if answers == SAMPLED_ANSWERS:
-                break
+
+
+def _spread(plan: Sequence[PlannedTurn], *, labelled: bool) -> dict[int, float]:
+    """Return places of improvised turns from all over a dialogue, and how many each stands for."""
+    places = [i for i, turn in enumerate(plan) if turn.text is None and turn.labelled is labelled]
+    n = min(len(places), SAMPLED_ANSWERS)
+    step = (len(places) - 1) / (n - 1) if n > 1 else 0.0
+    return {places[round(i * step)]: len(places) / n for i in range(n)}
 
 
 def _script(prepared: Prepared, case: Case, plan: Sequence[PlannedTurn]) -> ScriptView | None:

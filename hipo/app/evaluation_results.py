@@ -191,6 +191,9 @@ def _model(name: str, used: ModelUsage) -> EvaluatedModel:
         prompt_tokens=used.prompt_tokens,
         completion_tokens=used.completion_tokens,
         cost_usd=used.cost_usd,
+        known_usd=used.known_usd,
+        unpriced=used.unpriced,
+        bound_usd=max(0.0, round(used.charged_usd - used.known_usd, 9)),
     )
 
 

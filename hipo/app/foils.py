@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hipo.app.endpoints import EndpointPool
-from hipo.app.judges import Panels, seat_judges
+from hipo.app.judges import Juror, Panels, seat_judges
 from pipeline.chunks import chunks
 from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial
@@ -55,12 +55,23 @@ async def try_foils(
     await trials.run(jobs, executor)
 
 
+def shows_labels(juror: Juror) -> bool:
+    """Whether a judge is shown the declared labels."""
+    return juror.extension.name == JUDGE.name
+
+
+def foils_of(panels: Panels, recipe: Recipe) -> int:
+    """Return of how many answers judges are also shown wrong labels; 0 where none is shown labels."""
+    jurors = (juror for panel in panels.by_arm.values() for juror in panel.external)
+    return recipe.verification.foils if any(map(shows_labels, jurors)) else 0
+
+
 def foil_jobs(
     panels: Panels, recipe: Recipe, material: RunMaterial, prompts: JudgePrompts, store: RunStore
 ) -> Iterable[TrialJob]:
     """Return the trials with foils that are left to do."""
     seats = {
-        arm: [juror.seat(prompts) for juror in panel.external if juror.extension.name == JUDGE.name]
+        arm: [juror.seat(prompts) for juror in panel.external if shows_labels(juror)]
         for arm, panel in panels.by_arm.items()
     }
     answers = recipe.verification.foils

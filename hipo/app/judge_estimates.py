@@ -18,6 +18,7 @@ from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.question import Question
 from prompts.whole_dialogue import WholeReading, answer_sizes
+from quality.foil_trials import calls_left
 from quality.judges.protocol import JudgeIdentity
 from quality.unverified import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
@@ -105,10 +106,9 @@ def estimate_judging(
         verify=ready.recipe.verification.judge_style == "verify",
         whole=is_whole(ready.panels),
     )
-    extra = Counter[JudgeIdentity]()
-    for job in foil_jobs(ready.panels, ready.recipe, ready.material, ready.prompts, store):
-        # The question with the declared labels is the one of verification: it is asked once.
-        extra[job.seat] += len(job.foils)
+    # The question with the declared labels is the one of verification: it is asked once.
+    jobs = foil_jobs(ready.panels, ready.recipe, ready.material, ready.prompts, store)
+    extra = calls_left(store.judgements, jobs)
     return JudgingEstimate(
         left.generated,
         tuple(
@@ -179,7 +179,13 @@ def judge_estimate(
         line, rest = lengths.answers[seat.source]
         tokens = (longest * line + rest) // BYTES_PER_TOKEN
         room = LongestAnswer(longest, tokens, use.spec.parameters.max_tokens)
-    return JudgeEstimate(seat, dialogues, calls, usage.prompt, usage.completion, cost, room)
+    prompt = round(max(on_turn, on_dialogue) * BYTES_PER_TOKEN) if calls else 0
+    most = use.spec.parameters.max_tokens if calls and use.spec.parameters is not None else 0
+    return JudgeEstimate(
+        seat, dialogues, calls, usage.prompt, usage.completion, cost, room,
+        worst_usd=0.0 if use.price is None else use.price.worst(prompt, most),
+        worst_tokens=prompt + most,
+    )  # fmt: skip
 
 
 def question_lengths(

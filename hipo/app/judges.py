@@ -11,6 +11,7 @@ from hipo.app.endpoints import EndpointPool
 from hipo.app.models import RULES_JUDGE, ModelUse, resolve_model
 from outputs.chairs import one_program_in_two_chairs
 from pipeline.model_settings import ModelSettings
+from pipeline.providers.own_fields import refused_in_extra
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
@@ -140,6 +141,8 @@ class ModelChoice:
         full = settings.over(self.recipe.models.role("responder"))
         own = {name: getattr(settings, name) for name in ("temperature", "top_p", "max_tokens")}
         own["max_tokens"] = own["max_tokens"] or self.recipe.verification.judge_max_tokens
+        if settings.extra is None and full.extra is not None:
+            own["extra"] = _sendable(settings.model, full.extra)
         provider = settings.model.partition("/")[0]
         entry = PROVIDERS.find(provider)
         if entry is not None and entry.needs_url and full.base_url is None:
@@ -160,8 +163,14 @@ class ModelChoice:
             model=writer.name,
             base_url=writer.base_url,
             structured=writer.structured,
-            extra=dict(writer.parameters.extra) or None,
+            extra=_sendable(writer.name, writer.parameters.extra) or None,
         )
+
+
+def _sendable(model: str, extra: Mapping[str, object]) -> dict[str, object]:
+    """Return what a generator was sent besides, without what stored runs have and recipes cannot."""
+    refused = refused_in_extra(model, extra, has_price=True)
+    return {field: value for field, value in extra.items() if field not in refused}
 
 
 def choose_panels(

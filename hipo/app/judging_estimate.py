@@ -56,6 +56,10 @@ class JudgeEstimate:
     """None: no price is known."""
     longest_answer: LongestAnswer | None = None
     """None of judges that are asked utterance by utterance or cut nothing, and where nothing is asked."""
+    worst_usd: float = 0.0
+    """The most that one request can cost; 0 without a price, and where nothing is asked."""
+    worst_tokens: int = 0
+    """The most that one request can use."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pipeline.model_settings import ModelSettings
+from pipeline.providers.own_fields import refused_in_extra
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import effective_base_url, parse_model, revision_of
 from scenarios.arms import ModelSpec, Parameters
+from scenarios.errors import UsageError
 
 RULES_JUDGE = "offline/judge"
 """Reads what ``offline/rules`` writes, which cannot judge."""
@@ -34,10 +36,16 @@ def resolve_model(
         defaults: for the parameters that settings leave open.
 
     Raises:
-        UsageError: there is no such provider or model, the address is missing or malformed, or a
-            model in this process has no files.
+        UsageError: there is no such provider or model, the address is missing or malformed, a
+            model in this process has no files, or ``extra`` holds what hipo fills in itself.
     """
     model = parse_model(name)
+    refused = refused_in_extra(name, settings.extra, has_price=settings.price is not None)
+    for field, instead in refused.items():
+        raise UsageError(
+            f"{name}: 'extra' cannot hold '{field}', a field of the request that hipo fills in itself",
+            instead,
+        )
     temperature = settings.temperature
     spec = ModelSpec(
         provider=model.provider,

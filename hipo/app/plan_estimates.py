@@ -140,13 +140,15 @@ def _estimate(
             from hipo.app.judge_estimates import Unjudged  # noqa: PLC0415 - brings all of judging
             from hipo.app.plan_judging import (  # noqa: PLC0415 - as above
                 estimate_planned,
+                planned_foils,
                 planned_lengths,
             )
 
             panels = play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
             lengths = planned_lengths(prepared, panels, prompts)
-            judging = estimate_planned(panels, prompts, left, Unjudged(), lengths)
+            foils = planned_foils(prepared, panels, play)
+            judging = estimate_planned(panels, prompts, left, Unjudged(), lengths, foils=foils)
         planned = _joined(prepared, left, generation, judging, (0.0, 0))
         return replace(planned, accepted=_accepted(prepared, generation, judging, ASSUMED))
     with RunStore.open(folder, readonly=True) as store:
@@ -168,7 +170,11 @@ def _estimate_resumed(
         accepted = _accepted(prepared, whole, None, share)
         return replace(planned, accepted=accepted, at_providers=at_providers)
     from hipo.app.judge_estimates import Unjudged, unjudged  # noqa: PLC0415 - brings all of judging
-    from hipo.app.plan_judging import estimate_planned, planned_lengths  # noqa: PLC0415 - as above
+    from hipo.app.plan_judging import (  # noqa: PLC0415 - as above
+        estimate_planned,
+        planned_foils,
+        planned_lengths,
+    )
 
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
     generation = estimate_generation(prepared, left, settled=state.settled)
@@ -177,9 +183,11 @@ def _estimate_resumed(
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
     lengths = planned_lengths(prepared, panels, prompts)
-    judging = estimate_planned(panels, prompts, left, waiting, lengths)
+    foils = planned_foils(prepared, panels, play)
+    judging = estimate_planned(panels, prompts, left, waiting, lengths, foils=foils)
     planned = _joined(prepared, left, generation, judging, store.spent())
-    everything = estimate_planned(panels, prompts, whole_plan(prepared), Unjudged(), lengths)
+    all_of_it = whole_plan(prepared)
+    everything = estimate_planned(panels, prompts, all_of_it, Unjudged(), lengths, foils=foils)
     whole = estimate_generation(prepared)
     accepted = _accepted(prepared, whole, everything, share)
     return replace(planned, accepted=accepted, at_providers=at_providers)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from hipo.app.estimates import UTTERANCE, sample_cases, stand_in_label
+from hipo.app.foils import shows_labels
 from hipo.app.judge_estimates import (
     QuestionLengths,
     Unjudged,
@@ -20,16 +22,40 @@ from hipo.app.judging_estimate import JudgingEstimate
 from hipo.app.preparation import Prepared
 from hipo.app.remaining import Remainder
 from prompts.judges import JudgePrompts
+from quality.foils import foil_dimensions
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.flow import planned_turns
 from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.spec import Scenario
 
+if TYPE_CHECKING:
+    from hipo.app.verified_generation import VerifiedPlay
+
+
+@dataclass(frozen=True, slots=True)
+class Foils:
+    """What judges are shown wrong labels of."""
+
+    answers: int = 0
+    each: int = 0
+    """Labels of an answer that are replaced, one at a time."""
+
+
+def planned_foils(prepared: Prepared, panels: Panels, play: VerifiedPlay) -> Foils:
+    """Return what judges will be shown wrong labels of."""
+    return Foils(play.foils(prepared, panels), len(foil_dimensions(prepared.scheme)))
+
 
 def planned_lengths(prepared: Prepared, panels: Panels, prompts: JudgePrompts) -> QuestionLengths:
     """Return how long the questions to judges will be, see :func:`question_lengths`."""
-    return question_lengths(prompts, _stand_ins(prepared), whole=is_whole(panels))
+    jurors = [juror for panel in panels.by_arm.values() for juror in panel.external]
+    return question_lengths(
+        prompts,
+        _stand_ins(prepared),
+        verify=any(map(shows_labels, jurors)),
+        whole=is_whole(panels),
+    )
 
 
 def estimate_planned(
@@ -38,8 +64,14 @@ def estimate_planned(
     left: Mapping[str, Remainder],
     waiting: Unjudged,
     lengths: QuestionLengths,
+    *,
+    foils: Foils,
 ) -> JudgingEstimate:
-    """Estimate judging what will be played, and what is there and waits to be judged."""
+    """Estimate judging what will be played, and what is there and waits to be judged.
+
+    Wrong labels are drawn from the answers of all dialogues: those that were there before have had
+    their share.
+    """
     dialogues, turns = Counter(waiting.dialogues), Counter(waiting.turns)
     longest = dict(waiting.longest)
     for arm, of_arm in left.items():
@@ -50,13 +82,18 @@ def estimate_planned(
                 longest[seat] = max(longest.get(seat, 0), lengths.lines)
     arms = waiting.arms.union(left)
     played = sum(of_arm.dialogues for of_arm in left.values())
+    jurors = seated(panels, prompts, arms)
+    for seat, juror in jurors.items():
+        if shows_labels(juror):
+            new = dialogues[seat] / max(1, waiting.generated + played)
+            turns[seat] += round(min(foils.answers * new, turns[seat])) * foils.each
     return JudgingEstimate(
         waiting.generated + played,
         tuple(
             judge_estimate(
                 seat, juror, dialogues[seat], turns[seat], lengths, longest=longest.get(seat, 0)
             )
-            for seat, juror in seated(panels, prompts, arms).items()
+            for seat, juror in jurors.items()
         ),
     )
 

@@ -24,6 +24,7 @@ from pipeline.recipe import Recipe
 from pipeline.runner import RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.answers import EvaluationSeat
+from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RUNNING, ended
 from pipeline.store.translation_store import TranslationStore
 from pipeline.translating import TRANSLATOR, Translating, TranslationJob
@@ -108,8 +109,8 @@ class Translated:
     files: tuple[Path, ...]
     """Written just now."""
     calls: int
-    cost_usd: float | None
-    """Of all calls in the life of the folder."""
+    charges: Charges
+    """What all calls took, over the life of the folder."""
     reasons: tuple[str, ...]
     """Why scenarios failed."""
 
@@ -232,7 +233,7 @@ async def translate_async(
             charges = store.charges()
     return Translated(
         ready.folder, outcome, len(ready.present), tuple(files), charges.calls - before,
-        charges.cost_usd, tuple(stage.reasons),
+        charges, tuple(stage.reasons),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from hipo.app.batching import batching, check_batches
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.executors import playing_executor
+from hipo.app.foils import foils_of, try_foils
 from hipo.app.generation import PlayContext, played_in_all, there_before
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
@@ -86,6 +87,12 @@ class VerifiedPlay:
         folder = self._within(prepared.recipe).prompt_dir
         scenarios = prepared.scenarios.values()
         return judge_prompts(prepared.scheme, scenarios, folder, own_templates)
+
+    def foils(self, prepared: Prepared, panels: Panels) -> int:
+        """Return of how many answers the judges will be shown wrong labels when all is played."""
+        if self.accepted is not None or self.quota is not None:
+            return 0  # the run stops as soon as it has enough
+        return foils_of(panels, self._within(prepared.recipe).over(prepared.recipe))
 
     def has_enough(self, store: RunStore) -> bool:
         """Whether as many dialogues are accepted as are asked for, so that nothing is done.
@@ -185,9 +192,18 @@ class VerifiedPlay:
             try:
                 with left_when_stopped(stop):
                     await rounds.play()
+                    if not stop.requested:
+                        await try_foils(
+                            ready.panels, ready.recipe, ready.material, ready.prompts,
+                            store=store, pool=pool, executor=executor, stop=stop,
+                        )  # fmt: skip
             finally:
                 watching.end()
             verification.raise_usage_error()
+            if stop.code == ENOUGH and foils_of(ready.panels, ready.recipe):
+                watching.note(
+                    "judges were not shown wrong labels; hipo verify shows them (--foils)"
+                )
         return rounds.outcome()
 
     def _within(self, recipe: Recipe) -> VerificationOverrides:

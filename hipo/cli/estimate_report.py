@@ -221,8 +221,13 @@ def estimate_as_text(estimate: Estimate) -> str:
     ]  # fmt: skip
     header = ["model", "calls", "prompt tokens", "answer tokens", "cost"]
     lines += [columns(header, rows), "", f"({estimates.NOTE})"]
-    if estimate.cut:
+    if estimate.cut or estimate.singly:
         lines.append("")
+    lines += [
+        f"{model.model}: {number(model.calls)} calls, {number(model.prompt_tokens)} prompt tokens,"
+        f" {dollars(model.cost_usd)} where its endpoint answers one sample a request"
+        for model in estimate.singly
+    ]
     lines += [
         f"{cut.strategy}, {cut.kind}: an answer has some {number(cut.answer_tokens)} tokens and may have"
         f" {number(cut.max_tokens)}: it is cut off, and cannot be read; raise max_tokens"

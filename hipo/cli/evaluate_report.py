@@ -8,6 +8,7 @@ from hipo.app.evaluation_estimates import EvaluationEstimate
 from hipo.app.evaluation_plan import ReadyEvaluation
 from hipo.cli.console import columns, dollars, number, plain, plural, reasons
 from hipo.cli.evaluate_scores import scores_as_text
+from hipo.cli.run_report import charged_as_json, charges_in_words
 
 
 def estimate_as_json(estimate: EvaluationEstimate) -> dict[str, object]:
@@ -61,7 +62,8 @@ def evaluated_as_json(done: ModelsEvaluated) -> dict[str, object]:
     reason code; ``stopped``: why it ended early, or None; ``stop_code``: the same in a word, or
     empty; ``calls``: requests just sent; ``counts``: answers there are now by status
     (``answered``, ``unreadable``, ``refused``, ``failed``); ``cost_usd``: over the life of the
-    evaluation, None where no price is known; ``rows``: of ``results``, the path of the rows;
+    evaluation, None where no price is known; ``unpriced_calls`` (not in it) and ``charged``, what
+    counts against a budget: as in ``hipo runs show``; ``rows``: of ``results``, the path of the rows;
     ``page`` and ``scores``: paths, None where they were not written; ``notes``.
     """
     outcome, written = done.outcome, done.written
@@ -75,6 +77,8 @@ def evaluated_as_json(done: ModelsEvaluated) -> dict[str, object]:
         "calls": done.calls,
         "counts": dict(done.counts),
         "cost_usd": done.charges.cost_usd,
+        "unpriced_calls": done.charges.unpriced_calls,
+        "charged": charged_as_json(done.charges),
         "rows": done.results.rows,
         "results": str(done.results.path),
         "page": None if written is None else str(written.page),
@@ -90,7 +94,7 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
     if not (done.calls or outcome.done or failed or outcome.stopped):
         lines = [f"0 calls, nothing to do: {plural(outcome.present, 'answer')} there already"]
     else:
-        spent = dollars(done.charges.cost_usd)
+        spent = charges_in_words(done.charges)
         lines = [
             (
                 f"{number(outcome.done)} answered, {number(failed)} failed,"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from hipo.cli.console import columns, dollars, harmless, number, one_line, plain, plural, reasons
 from hipo.cli.next_step import next_steps
+from outputs.report.wording import bill
 from pipeline.store.answering_models import changed_models
+from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.sqlite import database_bytes
 
@@ -50,12 +52,7 @@ def state_as_json(
         "created updated next",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
-        charged={
-            "usd": state.charged_usd,
-            "tokens": state.charged_tokens,
-            "bound_usd": state.bound_usd,
-            "bound_tokens": state.bound_tokens,
-        },
+        charged=charged_as_json(state),
         arms=[_arm(arm) for arm in state.arms],
         verification=plain(state.verification, "judged flagged verdicts"),
         answering_models=_answering(state),
@@ -84,6 +81,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         _calls(state),
         f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning)",
         cost_of(state),
+        *_killed(state),
         *batches_of(state),
         *changes_of(state),
         *_verification(state),
@@ -117,17 +115,36 @@ def _verification(state: RunState) -> list[str]:
     return lines
 
 
+def charged_as_json(of: RunState | Charges) -> dict[str, object]:
+    """Return what counts against a budget, and which part of it is a bound."""
+    return {
+        "usd": of.charged_usd,
+        "tokens": of.charged_tokens,
+        "bound_usd": of.bound_usd,
+        "bound_tokens": of.bound_tokens,
+    }
+
+
+def charges_in_words(charges: Charges) -> str:
+    """Return what calls have cost, and how much more they can have cost where usage is unknown."""
+    unknown = charges.unpriced_calls
+    return (
+        bill(charges.cost_usd, unknown, charges.bound_usd) if unknown else dollars(charges.cost_usd)
+    )
+
+
 def cost_of(state: RunState) -> str:
     """Return what a run has cost, and how much more it can have cost where usage is unknown."""
     unknown = state.unpriced_calls + state.calls_in_flight
-    if not unknown:
-        return dollars(state.cost_usd)
-    known = "" if state.cost_usd is None else f"{dollars(state.cost_usd)} and "
-    if not state.bound_usd:
-        return f"{known}{plural(unknown, 'call')} of unknown cost"
-    return (
-        f"{known}at most {dollars(state.bound_usd)} for {plural(unknown, 'call')} of unknown usage"
-    )
+    return bill(state.cost_usd, unknown, state.bound_usd) if unknown else dollars(state.cost_usd)
+
+
+def _killed(state: RunState) -> list[str]:
+    """Return a line where a process of the run was killed with requests in flight."""
+    if not state.calls_lost:
+        return []
+    lost = plural(state.calls_lost, "call")
+    return [f"a process of this run was killed: up to {lost} in flight, which count at their worst"]
 
 
 def batches_of(state: RunState) -> list[str]:

@@ -23,6 +23,7 @@ from hipo.cli.main import command_app
 from hipo.cli.options import with_recipe_options
 from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.progress import watcher
+from hipo.cli.run_report import charged_as_json, charges_in_words
 from pipeline.recipe import Recipe
 
 app = command_app()
@@ -129,7 +130,8 @@ def translated_as_json(done: Translated) -> dict[str, object]:
     ``folder``; ``files``: paths of the wordings written just now; ``present``: files that were there
     and stayed as they are; ``failed``: count by reason code; ``reasons``: why, a line for each;
     ``stopped``: why it ended early, or None; ``stop_code``; ``calls``: requests just sent;
-    ``cost_usd``: over the life of the folder, None where no price is known.
+    ``cost_usd``: over the life of the folder, None where no price is known; ``unpriced_calls`` (not
+    in it) and ``charged``, what counts against a budget: as in ``hipo runs show``.
     """
     return {
         "folder": str(done.folder),
@@ -140,7 +142,9 @@ def translated_as_json(done: Translated) -> dict[str, object]:
         "stopped": done.outcome.stopped,
         "stop_code": done.outcome.stop_code,
         "calls": done.calls,
-        "cost_usd": done.cost_usd,
+        "cost_usd": done.charges.cost_usd,
+        "unpriced_calls": done.charges.unpriced_calls,
+        "charged": charged_as_json(done.charges),
     }
 
 
@@ -151,7 +155,7 @@ def _as_text(done: Translated) -> str:
         (
             f"{number(len(done.files))} translated, {number(failed)} failed,"
             f" {number(done.present)} there already; {plural(done.calls, 'call')},"
-            f" {dollars(done.cost_usd)} in all"
+            f" {charges_in_words(done.charges)} in all"
         ),
         *(f"  {path}" for path in done.files),
     ]

@@ -56,6 +56,9 @@ class StatusFile:
         rewriting.start()
         try:
             yield self._ended
+        except BrokenPipeError:  # whoever reads the output has had enough: all is done
+            self._ended(ExitCode.DONE)
+            raise
         except BaseException as error:
             self._failed(error)
             raise

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outputs.evaluation.cells import nothing, table_of
+from outputs.evaluation.cells import Cell, nothing, table_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
-from outputs.report.wording import count, counted, dollars, percent
+from outputs.report.wording import bill, count, counted, dollars, percent
+from quality.evaluation.evaluation_record import EvaluatedModel
 
 _KINDS = {
     "benchmark": "an exported benchmark",
@@ -21,7 +22,7 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
     """Return what was asked, about what, and by whom it was answered."""
     record = evaluated.record
     known = [model.cost_usd for model in record.models]
-    cost = sum(cost for cost in known if cost is not None)
+    cost = sum(map(_known, record.models))
     tiles = Tiles(
         (
             Tile(count(record.set.items), "items", _KINDS[record.set.kind]),
@@ -31,7 +32,7 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
             Tile(
                 dollars(None if None in known else cost),
                 "cost",
-                f"{dollars(cost)} where it is known" if None in known and cost else "",
+                _known_of_all(evaluated) if None in known else "",
             ),
         )
     )
@@ -82,6 +83,28 @@ def _tasks(evaluated: Evaluated) -> Table:
     return table_of("Tasks", header, rows)
 
 
+def _known(model: EvaluatedModel) -> float:
+    """Return what is known of a model's cost."""
+    return model.known_usd if model.cost_usd is None else model.cost_usd
+
+
+def _known_of_all(evaluated: Evaluated) -> str:
+    """Say what is known of a cost that is not known of every model; or nothing."""
+    models = evaluated.record.models
+    cost = sum(map(_known, models))
+    if any(model.bound_usd for model in models):
+        bound, unpriced = sum(m.bound_usd for m in models), sum(m.unpriced for m in models)
+        return bill(cost or None, unpriced, bound)
+    return f"{dollars(cost)} where it is known" if cost else ""
+
+
+def cost_of(model: EvaluatedModel) -> str | Cell:
+    """Return what a model cost, and the most that it can have cost where usage was not told."""
+    if model.cost_usd is None and not (model.known_usd or model.bound_usd):
+        return nothing("no prices are known for this model")
+    return bill(_known(model) or None, model.unpriced, model.bound_usd)
+
+
 def cost_section(evaluated: Evaluated) -> ReportSection:
     """Return what asking each model took."""
     header = ("model", "requests", "tokens read", "tokens written", "cost")
@@ -91,9 +114,7 @@ def cost_section(evaluated: Evaluated) -> ReportSection:
             count(model.requests),
             count(model.prompt_tokens),
             count(model.completion_tokens),
-            nothing("no prices are known for this model")
-            if model.cost_usd is None
-            else dollars(model.cost_usd),
+            cost_of(model),
         ]
         for model in evaluated.record.models
     ]

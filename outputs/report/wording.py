@@ -61,6 +61,22 @@ def dollars(cost: float | None) -> str:
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 
+def bill(cost: float | None, unknown: int, bound: float) -> str:
+    """Return what calls have cost, and how much more that can be where it is not known of some.
+
+    Args:
+        cost: of the calls whose cost is known, in US dollars; None where that is no call.
+        unknown: calls whose cost is not known.
+        bound: the most that those of them can have cost whose price is known.
+    """
+    if not unknown:
+        return dollars(cost)
+    known = "" if cost is None else f"{dollars(cost)} and "
+    if not bound:
+        return f"{known}{counted(unknown, 'call')} of unknown cost"
+    return f"{known}at most {dollars(bound)} for {counted(unknown, 'call')} of unknown usage"
+
+
 def duration(milliseconds: float | None) -> str:
     """Return a time in the unit that fits it."""
     if milliseconds is None:

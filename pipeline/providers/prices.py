@@ -53,15 +53,19 @@ class Price:
         return (prompt_tokens * dearest + n * max_tokens * self.output) / MILLION
 
 
+Dollars = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
+"""US dollars per million tokens, as a number: true is none, though Python takes it for 1."""
+
+
 class _PriceRow(BaseModel):
     """One line of a price file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
-    cache_write: float | None = Field(default=None, ge=0)
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
+    cache_write: Dollars | None = None
     as_of: date | None = None
 
     def price(self) -> Price:

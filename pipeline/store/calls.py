@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pipeline.store.batches import BatchLog
@@ -19,6 +19,7 @@ from pipeline.store.call_rows import (
     add_lost,
 )
 from pipeline.store.costs import CaseCosts, read_costs
+from pipeline.store.flight_mark import FlightMark, Queued, clear_marks, write_mark
 from pipeline.store.many_rows import delete_rows
 from pipeline.store.seen_prompts import SeenPrompts
 from pipeline.store.sqlite import StoreUnusable
@@ -33,6 +34,7 @@ READ_AT_MOST = 300_000
 
 LOST = "lost"
 """Code of a request that was in flight when its process died."""
+PERHAPS_LOST = "perhaps in flight when the process ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,11 @@ class CallLog:
         self._prompts = PromptComposer(reader)
         self._hits = 0
         self._unstored: list[CallReport] = []
+        self.queued = Queued()
+        """What was recorded and is not on disk yet."""
+        self._marked = False
+        self.lost = 0
+        """Requests of earlier processes that were charged at their worst when the log was opened."""
         self.batches = BatchLog(reader, writer)
         """What lies at providers."""
 
@@ -132,6 +139,14 @@ class CallLog:
         )
         return bool(found.fetchone()[0])
 
+    def unpriced(self) -> int:
+        """Return how many requests a budget in dollars cannot count, for want of a price then."""
+        (any_unpriced,) = self._reader.execute("select unpriced from totals").fetchone()
+        if not any_unpriced:
+            return 0
+        found = self._reader.execute("select count(*) from requests where charged_usd is null")
+        return int(found.fetchone()[0])
+
     def count_hits(self, n: int) -> None:
         """Count choices that need not be asked for again; durable at the latest on closing."""
         self._hits += n
@@ -148,6 +163,20 @@ class CallLog:
                 )
             )
 
+    async def mark_flight(self, mark: FlightMark) -> None:
+        """Write how much is in flight at most; durable on return, and forgotten on closing."""
+        self._marked = True
+        await asyncio.shield(required(self._writer).post(lambda c: write_mark(c, mark)))
+
+    def close(self) -> None:
+        """Queue what is kept in memory for writing, and forget what was in flight.
+
+        Where replies could not be stored, it stays: they count at their worst the next time.
+        """
+        self.flush()
+        if self._marked and not self._unstored and self._writer is not None:
+            self._writer.send(clear_marks)
+
     def record(self, call: CallReport) -> asyncio.Future[None]:
         """Store requests and what they brought in one transaction.
 
@@ -159,8 +188,8 @@ class CallLog:
         seen = self._seen_prompts()
         if seen is not None:
             seen.add(call.key)
-        if call.choices:
-            stored.add_done_callback(lambda future: self._keep_unstored(future, call))
+        self.queued.add(call.requests)
+        stored.add_done_callback(lambda future: self._after_storing(future, call))
         return stored
 
     def _seen_prompts(self) -> SeenPrompts | None:
@@ -186,8 +215,11 @@ class CallLog:
             self._unstored.pop(0)
         return len(self._unstored)
 
-    def _keep_unstored(self, stored: asyncio.Future[None], call: CallReport) -> None:
-        if not stored.cancelled() and stored.exception() is not None:
+    def _after_storing(self, stored: asyncio.Future[None], call: CallReport) -> None:
+        """Keep a reply that could not be stored; a waiter that was called off says nothing of that."""
+        if stored.cancelled() or stored.exception() is None:
+            self.queued.remove(call.requests)
+        elif call.choices:
             self._unstored.append(call)
 
     async def reserve(self, usd: float | None, tokens: int) -> int:
@@ -269,14 +301,29 @@ class CallLog:
 def charge_lost(connection: sqlite3.Connection) -> int:
     """Turn reservations that a dead process left open into lost requests, charged at their worst.
 
-    Those of batches stay: what lies at a provider is picked up.
+    Those of batches stay: what lies at a provider is picked up. Where there was no budget, as many
+    requests are charged as were ever in flight at once.
+
+    Returns:
+        How many requests that are.
     """
     reservations = connection.execute(
-        "select usd, tokens, reserved_at from reservations where batch is null order by seq"
+        "select usd, tokens, reserved_at, place from reservations where batch is null order by seq"
     ).fetchall()
-    add_lost(connection, [lost_row(sent_at=at, usd=usd, tokens=n) for usd, n, at in reservations])
+    rows = [
+        lost_row(sent_at=at, usd=usd, tokens=tokens)
+        for usd, tokens, at, place in reservations
+        if place is None
+    ]
+    for usd, tokens, at, place in reservations:
+        for number in range(place or 0):
+            share, rest = divmod(tokens, place)
+            each = None if usd is None else usd / place
+            row = lost_row(sent_at=at, usd=each, tokens=share + (number < rest))
+            rows.append(replace(row, message=PERHAPS_LOST))
+    add_lost(connection, rows)
     connection.execute("delete from reservations where batch is null")
-    return len(reservations)
+    return len(rows)
 
 
 def lost_row(

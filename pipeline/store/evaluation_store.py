@@ -45,6 +45,12 @@ class ModelUsage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
+    known_usd: float = 0.0
+    """What the requests of known cost came to."""
+    unpriced: int = 0
+    """Requests whose cost is not known."""
+    charged_usd: float = 0.0
+    """The same at the most that they can have cost where a price is known."""
 
 
 class EvaluationStore:
@@ -113,8 +119,9 @@ class EvaluationStore:
             migrate(connection, path)
             if not has_begun(connection):
                 _begin(connection, folder.resolve().name)
-            reader, writer, texts = start_writing(connection, path)
+            reader, writer, texts, lost = start_writing(connection, path)
             store = cls(folder, reader, writer, lock, texts)
+            store.calls.lost = lost
             undo.pop_all()
         return store
 
@@ -138,7 +145,7 @@ class EvaluationStore:
     def close(self) -> None:
         """Bring everything to disk and give the lock back; harmless when repeated."""
         if self._writer is not None:
-            self.calls.flush()
+            self.calls.close()
             # The reader goes first: the last to close tidies up the log, and may have to write.
             self._connection.close()
             self._writer.close()
@@ -195,7 +202,8 @@ class EvaluationStore:
         """Return what asking each model took, by ``provider/name``."""
         rows = self._connection.execute(
             "select model, count(*), sum(prompt_tokens), sum(completion_tokens),"
-            " case when count(cost_usd) = count(*) then sum(cost_usd) end"
+            " case when count(cost_usd) = count(*) then sum(cost_usd) end,"
+            " coalesce(sum(cost_usd), 0), count(*) - count(cost_usd), coalesce(sum(charged_usd), 0)"
             " from requests where model != '' group by 1"
         )
         return {model: ModelUsage(*figures) for model, *figures in rows}

@@ -68,6 +68,13 @@ _TRIED = (
     f" {OF_KEYS} join passes p on p.dialogue = d.seq and p.newest"
     " join label_sources s on s.seq = p.source and s.kind = 'foil'"
 )
+_FOILED = (
+    "select c.id, a.id, s.who, s.config, g.turn, x.id, g.value"
+    f" {OF_KEYS} join passes p on p.dialogue = d.seq and p.newest"
+    " join label_sources s on s.seq = p.source and s.kind = 'foil'"
+    " join annotations g on g.source = s.seq and g.dialogue = d.seq and g.pass = p.seq"
+    f" and g.part = '{FOILED}' join dimensions x on x.seq = g.dimension order by g.turn, g.position"
+)
 _CHARGED = """
     select coalesce(sum(charged_usd), 0), coalesce(sum(charged_tokens), 0) from requests
     where role like 'self %' or role like 'external %' or role like 'juror %'"""
@@ -145,6 +152,19 @@ class JudgementLog:
         found: defaultdict[Key, set[tuple[str, str]]] = defaultdict(set)
         for case, arm, judge, config in self._reader.execute(_TRIED, (as_json(keys),)):
             found[case, arm].add((judge, config))
+        return found
+
+    def foiled(
+        self, keys: Iterable[Key]
+    ) -> dict[Key, dict[tuple[str, str], list[tuple[int, str, object]]]]:
+        """Return the wrong labels of those trials, by dialogue, and by judge and configuration.
+
+        Each is (turn, dimension, label), in the order in which they were shown.
+        """
+        found: dict[Key, dict[tuple[str, str], list[tuple[int, str, object]]]] = {}
+        for case, arm, judge, config, *foil in self._reader.execute(_FOILED, (as_json(keys),)):
+            by_judge = found.setdefault((case, arm), {})
+            by_judge.setdefault((judge, config), []).append((foil[0], foil[1], foil[2]))
         return found
 
     async def assess(self, assessment: Assessment, decision: Decision | None = None) -> None:

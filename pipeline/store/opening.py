@@ -31,21 +31,22 @@ def locked(folder: Path) -> RunLock:
 
 def start_writing(
     connection: sqlite3.Connection, path: Path
-) -> tuple[sqlite3.Connection, Writer, TextTable]:
+) -> tuple[sqlite3.Connection, Writer, TextTable, int]:
     """Return a reader, a writer and the texts of a database that is up to date.
 
-    Requests that were in flight when an earlier process died are charged at their worst.
+    Requests that were in flight when an earlier process died are charged at their worst; how many
+    they are is what is returned last.
 
     Args:
         connection: open for writing; it belongs to the writer from now on.
         path: of the database.
     """
     connection.execute("begin immediate")
-    charge_lost(connection)
+    lost = charge_lost(connection)
     connection.execute("commit")
     texts = TextTable()
     with ExitStack() as undo:
         reader = undo.enter_context(closing(connect_readonly(path)))
         writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
         undo.pop_all()
-    return reader, writer, texts
+    return reader, writer, texts, lost

@@ -151,17 +151,18 @@ class RunStore:
     def _started(cls, folder: Path, connection: sqlite3.Connection, lock: RunLock) -> Self:
         """Start the writer on a database that is up to date."""
         with ExitStack() as undo:
-            reader, writer, texts = start_writing(connection, folder / DATABASE)
+            reader, writer, texts, lost = start_writing(connection, folder / DATABASE)
             undo.callback(writer.close)
             undo.callback(reader.close)
             store = cls(folder, reader, writer, lock, texts)
+            store.calls.lost = lost
             undo.pop_all()
         return store
 
     def close(self) -> None:
         """Bring everything to disk and give the lock back; harmless when repeated."""
         if self._writer is not None:
-            self.calls.flush()
+            self.calls.close()
             # The reader goes first: the last to close tidies up the log, and may have to write.
             self._connection.close()
             self._writer.close()
@@ -316,7 +317,7 @@ class RunStore:
 
     def spent(self) -> tuple[float, int]:
         """Return (US dollars, tokens) charged so far; requests in flight at their worst."""
-        return read_spent(self._connection)
+        return read_spent(self._connection, alive=is_locked(self.folder))
 
 
 def _refuse_existing(folder: Path) -> None:

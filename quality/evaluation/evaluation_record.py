@@ -101,7 +101,13 @@ class EvaluatedModel(_Recorded):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
-    """None: its prices are not known."""
+    """None: that of some request is not known."""
+    known_usd: float = 0.0
+    """What the requests of known cost came to."""
+    unpriced: int = Field(default=0, ge=0)
+    """Requests whose cost is not known."""
+    bound_usd: float = 0.0
+    """The most that those of them can have cost whose price is known."""
 
 
 class EvaluationRecord(_Recorded):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
+from hipo.app.generation import generate_prepared
+from hipo.app.plan_estimates import estimate_plan
+from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
+from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.watching import Silent
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from pipeline.recipe import Recipe
 from tests.hipo.test_announced import go_on
@@ -49,6 +56,53 @@ def test_the_share_that_a_budget_covers_is_about_what_is_then_played(
     assert enough.covered is not None
     assert enough.covered.share == 1
     assert "covers all of it" in plan_as_text(enough)
+
+
+@pytest.mark.parametrize("judge", [False, True])
+def test_what_is_held_back_is_the_largest_request_with_all_its_samples_and_judges_too(
+    tmp_path: Path, judge: bool
+) -> None:
+    (tmp_path / "prices.yaml").write_text("prices:\n  compatible/dear: {input: 20, output: 80}\n")
+    model = {"model": "compatible/m", "base_url": "http://h/v1", "price": PRICE, "max_tokens": 512}
+    changes = {
+        "models": {"default": model}, "scenarios": ["used_car"], "turns": [1], "n": 500,
+        "strategies": ["consistency"], "consistency": {"k": 8}, "budget_usd": 2.0,
+        "prices": str(tmp_path / "prices.yaml"),
+    }  # fmt: skip
+    play = VerifiedPlay(
+        VerificationOverrides(
+            judges=["compatible/dear"], self_judgement=False, judge_max_tokens=4096
+        )
+    )
+    prepared = prepare_for(tmp_path / "run", Recipe.model_validate(changes))
+    told = estimate_plan(prepared, tmp_path / "run", play=play if judge else None)
+    assert told.covered is not None
+    assert told.cost_usd is not None
+    held_back = 2.0 - told.covered.share * told.cost_usd
+    answers = 4096 * 80e-6 if judge else 8 * 512 * 8e-6
+    assert answers < held_back < 2 * answers
+
+
+class Told(Silent):
+    """Keeps what a run says."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def test_calls_that_had_no_price_are_named_when_a_budget_begins_to_count(tmp_path: Path) -> None:
+    with WireServer(keep=False) as server:
+        unpriced = {"model": "compatible/m", "base_url": server.openai_url}
+        run = go_on(tmp_path, wanted(server, n=2, models={"default": unpriced}))[1]
+        calls = run.state().calls
+        watcher = Told()
+        prepared = prepare_for(tmp_path, wanted(server, n=4, budget_usd=5), "always")
+        asyncio.run(generate_prepared(prepared, tmp_path, watcher=watcher))
+    (said,) = [note for note in watcher.notes if "had no price" in note]
+    assert said.startswith(f"{calls} earlier calls had no price, and are not counted")
 
 
 def test_without_a_budget_or_a_price_nothing_is_said_of_a_share(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from hipo.app.judges import Juror, choose_panels
+from hipo.app.preparation import prepare
 from hipo.app.verification_overrides import VerificationOverrides
 from pipeline.recipe import Recipe
 from pipeline.store.queries.status import ArmState
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
-from scenarios.arms import Arm, ModelSpec
+from scenarios.arms import Arm, ModelSpec, Parameters
 from scenarios.errors import UsageError
 from scenarios.plugins import PLUGINS, load_plugins
 from scenarios.schemes.registry import load_scheme
@@ -69,6 +70,26 @@ def test_a_judge_is_a_model_a_name_or_a_name_with_a_model():
 
 def test_a_model_whose_name_holds_an_equals_sign_is_a_model():
     assert panel("openai/a=b") == ["openai/a=b"]
+
+
+def test_a_run_made_with_extra_that_recipes_cannot_have_any_more_is_judged_without_it():
+    extra = {"n": 3, "max_completion_tokens": 16_000, "reasoning_effort": "low"}
+    stored = {"models": {"default": {"model": "openai/gpt-4o", "extra": extra}}}
+    recipe = VerificationOverrides(judges=["openai/o4-mini"]).over(Recipe.model_validate(stored))
+    writer = ModelSpec("openai", "gpt-4o", parameters=Parameters(extra=extra))
+    arm = Arm("direct", {"initiator": writer, "responder": writer})
+    panels = choose_panels(recipe, recipe.verification, [ArmState(arm.id, arm, 1, 0)])
+    for juror in panels.by_arm[arm.id].jurors:
+        assert juror.use.spec.parameters.extra == {"reasoning_effort": "low"}
+
+
+def test_what_hipo_fills_in_itself_is_refused_where_no_file_was_read():
+    recipe = Recipe.model_validate(
+        {"models": {"default": {"model": "openai/gpt-4o", "extra": {"max_tokens": 9}}}}
+    )
+    with pytest.raises(UsageError, match="'extra' cannot hold 'max_tokens'") as told:
+        prepare(recipe)
+    assert "write 'max_tokens' beside 'extra'" in str(told.value.hint)
 
 
 @pytest.mark.parametrize("name", ["strickt=openai/o4-mini", "gpt-4o", "self=openai/o4-mini"])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.budget import BudgetReached, Ledger
 from pipeline.stop import Stop, Stopped
+from pipeline.store.flight_mark import Queued
 from scenarios.errors import UsageError
 
 
@@ -18,6 +19,11 @@ class Log:
     def __init__(self):
         self.rows = {}
         self.written = 0
+        self.marks = []
+        self.queued = Queued()
+
+    async def mark_flight(self, mark):
+        self.marks.append((mark.requests, mark.usd, mark.tokens))
 
     async def reserve(self, usd, tokens):
         await asyncio.sleep(0)
@@ -118,12 +124,41 @@ async def test_a_model_without_a_price_cannot_be_paid_from_a_budget_in_dollars()
 
 
 @pytest.mark.anyio
-async def test_without_a_budget_nothing_is_refused_or_written():
+async def test_without_a_budget_nothing_is_refused_or_written_for_each_request():
     log = Log()
     ledger = Ledger(log=log)
     reservation = await ledger.reserve(1e9, 10**9)
     assert reservation.id is None
     assert log.written == 0
+
+
+@pytest.mark.anyio
+async def test_without_a_budget_the_most_that_was_in_flight_at_once_is_written_down():
+    log = Log()
+    ledger = Ledger(log=log)
+    for _ in range(100):
+        several = [await ledger.reserve(0.1, 1_000) for _ in range(4)]
+        for one in several:
+            ledger.settle(one, 0.01, 100)
+    assert len(log.marks) == 4, "it grows with what is in flight, not with what was sent"
+    requests, usd, tokens = log.marks[-1]
+    assert requests == 4
+    assert 0.4 <= usd <= 0.5
+    assert 4_000 <= tokens <= 5_000
+    await ledger.reserve(None, 10)
+    assert len(log.marks) == 4
+    log.queued.requests = 7
+    await ledger.reserve(None, 10)
+    assert log.marks[-1][0] == 9, "what is answered and not on disk yet would be lost, too"
+
+
+@pytest.mark.anyio
+async def test_what_is_in_a_batch_or_computed_here_is_not_in_flight():
+    log = Log()
+    ledger = Ledger(log=log)
+    await ledger.reserve(0.1, 1_000, durable=False)
+    await ledger.reserve(0.0, 1_000, travels=False)
+    assert log.marks == []
 
 
 @pytest.mark.anyio

@@ -175,9 +175,9 @@ async def test_a_stop_while_waiting_for_the_budget_gives_the_reservation_back():
     stop = Stop()
 
     class Slow(Ledger):
-        async def reserve(self, usd, tokens, *, durable=True):
+        async def reserve(self, usd, tokens, **how):
             stop.request("interrupted")
-            return await super().reserve(usd, tokens, durable=durable)
+            return await super().reserve(usd, tokens, **how)
 
     ledger = Slow(budget_usd=1.0)
     b = Bench(Scripted(), ledger=ledger, stop=stop)

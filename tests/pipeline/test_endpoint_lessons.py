@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from pipeline.budget import Ledger
 from pipeline.providers.errors import BadRequest, Moderated, RateLimited
 from pipeline.providers.failures import from_status
 from pipeline.providers.protocol import Choice, Reply, Usage
@@ -208,3 +209,24 @@ async def test_who_answered_is_recorded_and_a_change_told_once(caplog):
     change = "the model that answers has changed from a fp1 to b fp1"
     assert bench.notices == [change]
     assert [record.getMessage() for record in caplog.records] == [change]
+
+
+@pytest.mark.anyio
+async def test_who_answers_at_more_length_than_asked_for_raises_what_a_budget_holds_back():
+    long = Reply((Choice(SOUND, "stop"),), Usage(10, 640), "req")
+    ledger = Ledger()
+    b = Bench(ByRule(lambda r: long), ledger=ledger)
+    held = []
+    reserve = ledger.reserve
+
+    async def noted(usd, tokens, **how):
+        held.append(usd)
+        return await reserve(usd, tokens, **how)
+
+    ledger.reserve = noted
+    for seed in range(3):
+        await b.ask(seed=seed)
+    assert held[1] == held[2] == pytest.approx(held[0] + (640 - 64) * 10 / 1e6)
+    (told,) = b.notices
+    assert "640 answer tokens" in told
+    assert "10.0 times" in told

@@ -74,6 +74,46 @@ def test_a_misspelt_field_is_named_with_line_and_nearest_name(tmp_path: Path) ->
     assert "max_concurrency" in problem.hint
 
 
+@pytest.mark.parametrize(
+    ("models", "field", "instead"),
+    [
+        ("  responder: {extra: {max_completion_tokens: 9}}", "responder", "'max_tokens' beside"),
+        ("  responder:\n    extra: {n: 3}", "responder", "consistency: {k: 3}"),
+        ("  writer: {model: anthropic/c, extra: {system: be nice}}", "writer", "prompt_dir"),
+        ("  responder: {extra: {service_tier: priority}}", "responder", "price"),
+    ],
+)
+def test_what_hipo_fills_in_itself_cannot_stand_in_extra(
+    models: str, field: str, instead: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(f"models:\n  default: openai/gpt-4o\n{models}\n")
+    with pytest.raises(InputError) as error:
+        load_recipe(tmp_path / "a.yaml")
+    (problem,) = error.value.problems
+    assert problem.line == 2 + len(models.splitlines())
+    assert problem.field.startswith(f"models.{field}.extra.")
+    assert instead in problem.hint
+
+
+def test_judges_and_what_may_stand_in_extra_are_looked_at_by_their_provider(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "models:\n  default: {model: openai/gpt-4o, extra: {reasoning_effort: low}}\n"
+        "  responder: {model: hf/m, extra: {device: cpu, seed: 1}}\n"
+        "  initiator:\n    model: openai/o3\n    extra: {service_tier: flex}\n"
+        "    price: {input: 1, output: 4}\n"
+        "verification:\n  judges: [{model: compatible/j, extra: {max_tokens: 9}}]\n"
+    )
+    with pytest.raises(InputError) as error:
+        load_recipe(tmp_path / "a.yaml")
+    (problem,) = error.value.problems
+    assert (problem.line, problem.field) == (9, "verification.judges[0].extra.max_tokens")
+
+
+def test_the_recipe_of_a_stored_run_is_read_whatever_its_extra_holds() -> None:
+    stored = {"models": {"default": {"model": "openai/gpt-4o", "extra": {"n": 3}}}}
+    assert Recipe.model_validate(stored).models.default.extra == {"n": 3}
+
+
 @pytest.mark.parametrize(("written", "meant"), [("auto", None), (None, None), ("64", 64), (7, 7)])
 def test_requests_in_flight_are_a_number_or_auto(written: object, meant: int | None) -> None:
     limits = Recipe.model_validate({"limits": {"max_concurrency": written}}).limits

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
+from pipeline.store.flight_mark import HELD
 from pipeline.store.sqlite import damaged, path_of
 
-_CHARGES = """
+_CHARGES = f"""
     select requests, cached_choices, prompt_tokens, completion_tokens, unpriced, cost_usd,
-        charged_usd + (select coalesce(sum(usd), 0) from reservations),
-        charged_tokens + (select coalesce(sum(tokens), 0) from reservations)
-    from totals"""
+        charged_usd + (select coalesce(sum(usd), 0) from {HELD}),
+        charged_tokens + (select coalesce(sum(tokens), 0) from {HELD})
+    from totals"""  # noqa: S608 - constants only
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from pipeline.store.answering_models import AnsweringModel, read_answering_models
+from pipeline.store.flight_mark import HELD, MARKS
 from pipeline.store.queries.left_batches import LeftBatch, left_batches
 from pipeline.store.queries.verdict_counts import VerdictCounts, read_verdict_counts
 from pipeline.store.sqlite import damaged, parsing, path_of
@@ -22,14 +23,18 @@ FINISHED = "finished"
 STATES = ("new", RUNNING, FINISHED, "finished_with_failures")
 """States that are stored, besides ``stopped:<reason>``; ``interrupted`` is only ever seen."""
 
-_TOTALS = """
+_TOTALS = f"""
     select max(cases, (select coalesce(max(json_extract(config, '$.cases')), 0) from config_epochs)),
         requests, cached_choices, prompt_tokens, completion_tokens, cached_tokens,
         reasoning_tokens, cost_usd, unpriced, updated_at,
-        charged_usd + (select coalesce(sum(usd), 0) from reservations),
-        charged_tokens + (select coalesce(sum(tokens), 0) from reservations),
-        (select count(*) from reservations)
-    from totals"""
+        charged_usd + (select coalesce(sum(usd), 0) from {HELD}),
+        charged_tokens + (select coalesce(sum(tokens), 0) from {HELD}),
+        (select count(*) from {HELD}),
+        (select coalesce(sum(usd), 0) from {MARKS}), (select coalesce(sum(tokens), 0) from {MARKS}),
+        (select coalesce(sum(place), 0) from {MARKS}),
+        (select count(*) from requests where case_id = '' and code = 'lost'),
+        (select count(*) from {HELD} and batch is null)
+    from totals"""  # noqa: S608 - constants only
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ class RunState:
     """Tokens that count against a budget, counted in the same way."""
     calls_in_flight: int
     """Requests that hold a part of the budget: sent and not answered yet, or lost in a kill."""
+    calls_lost: int
+    """Requests that were, or may have been, in flight when a process of the run was killed."""
     arms: tuple[ArmState, ...]
     created: float
     """Unix time in seconds."""
@@ -166,7 +173,11 @@ def _state(
             failed[code] += n
     generated = sum(n for (_, status), n in by_arm.items() if status == "generated")
     cases, calls, hits, prompt, completion, cached, reasoning, cost, unpriced, updated = totals[:10]
-    charged_usd, charged_tokens, in_flight = totals[10:]
+    charged_usd, charged_tokens, in_flight, *marked, lost, singly = totals[10:]
+    if not alive:  # without a budget: as much as was ever in flight at once
+        charged_usd, charged_tokens = charged_usd + marked[0], charged_tokens + marked[1]
+        in_flight += marked[2]
+        lost += marked[2] + singly
     created = float(meta["created"])
     settled = generated + failed.total()
     planned = _planned(meta, cases * len(arms), settled)
@@ -193,6 +204,7 @@ def _state(
         charged_usd=charged_usd,
         charged_tokens=charged_tokens,
         calls_in_flight=in_flight,
+        calls_lost=lost,
         arms=tuple(
             ArmState(
                 arm,
@@ -208,11 +220,15 @@ def _state(
     )
 
 
-def read_spent(connection: sqlite3.Connection) -> tuple[float, int]:
-    """Return (US dollars, tokens) that count against a budget; what is in flight at its worst."""
+def read_spent(connection: sqlite3.Connection, *, alive: bool) -> tuple[float, int]:
+    """Return (US dollars, tokens) that count against a budget; what is in flight at its worst.
+
+    ``alive``: whether a process holds the lock of the run; see :mod:`pipeline.store.flight_mark`.
+    """
+    held = HELD if alive else "reservations"
     row = connection.execute(
-        "select charged_usd + (select coalesce(sum(usd), 0) from reservations),"
-        " charged_tokens + (select coalesce(sum(tokens), 0) from reservations) from totals"
+        f"select charged_usd + (select coalesce(sum(usd), 0) from {held}),"  # noqa: S608
+        f" charged_tokens + (select coalesce(sum(tokens), 0) from {held}) from totals"
     ).fetchone()
     if row is None:
         raise damaged(path_of(connection), "it does not say what was spent")

@@ -34,6 +34,10 @@ MISTAKES = {
     "turns text": ((*OFFLINE, "--turns", "two"), "--turns: found 'two'"),
     "K 1": ((*OFFLINE, "--strategy", "consistency", "--k", "1"), "--k: found 1, expected greater"),
     "budget 0": ((*OFFLINE, "--budget-usd", "0"), "--budget-usd: found 0.0, expected greater"),
+    "budget without end": (
+        (*OFFLINE, "--budget-usd", "inf"),
+        "--budget-usd: found inf, expected a finite number",
+    ),
     "budget below 0": ((*OFFLINE, "--budget-usd", "-2"), "--budget-usd: found -2.0"),
     "token budget 0": ((*OFFLINE, "--budget-tokens", "0"), "--budget-tokens: found 0"),
     "n 0": ((*OFFLINE, "-n", "0"), "-n: found 0"),

@@ -70,3 +70,42 @@ def test_the_cost_is_unknown_as_soon_as_one_price_is() -> None:
     spec = ModelSpec("compatible", "x", base_url="http://h/v1")
     uses[key] = replace(uses[key], spec=spec, price=None)
     assert estimate_generation(replace(priced, uses=uses)).cost_usd is None
+
+
+def test_prompts_of_long_dialogues_are_sampled_from_all_over_them() -> None:
+    def prompt_tokens(turns: int) -> float:
+        [arm] = estimate_generation(prepared(n=2, turns=[turns])).arms
+        return next(c.prompt_tokens for c in arm.calls if c.role == "responder")
+
+    # each exchange adds as much to the later prompts, so that the mean grows as the length does
+    five, ten, forty = prompt_tokens(5), prompt_tokens(10), prompt_tokens(40)
+    assert (forty - ten) / (ten - five) == pytest.approx(30 / 5, rel=0.1)
+
+
+def test_of_dialogues_of_several_lengths_each_counts_with_its_turns() -> None:
+    def tokens(*turns: int) -> float:
+        [model] = estimate_generation(prepared(n=2 * len(turns), turns=turns)).models
+        return model.prompt_tokens
+
+    assert tokens(1, 40) == pytest.approx(tokens(1) + tokens(40), rel=0.05)
+
+
+def test_where_an_endpoint_may_answer_one_sample_a_request_that_is_told_too() -> None:
+    def told(strategy: str) -> Estimate:
+        model = {
+            "model": "compatible/x",
+            "base_url": "http://h/v1",
+            "price": {"input": 1, "output": 1},
+        }
+        changes = {"n": 2, "turns": [1], "strategies": [strategy], "consistency": {"k": 3}}
+        return estimate_generation(prepared(models={"default": model}, **changes))
+
+    assert told("direct").singly == ()
+    [direct], [voted] = told("direct").models, told("consistency").models
+    [singly] = told("consistency").singly
+    assert singly.calls == 3 * direct.calls
+    assert singly.completion_tokens == voted.completion_tokens
+    assert singly.prompt_tokens > voted.prompt_tokens
+    assert f"{singly.calls} calls, {singly.prompt_tokens:,} prompt" in estimate_as_text(
+        told("consistency")
+    )

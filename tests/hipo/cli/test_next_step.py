@@ -25,7 +25,7 @@ def state_of(
         name="trial", state=state, planned=planned, generated=generated, failed=failed or {},
         calls=30, cached_calls=0, prompt_tokens=900, completion_tokens=100, cached_tokens=0,
         reasoning_tokens=0, cost_usd=0.05, unpriced_calls=0, charged_usd=0.05,
-        charged_tokens=1_000, calls_in_flight=0, arms=(), created=0.0, updated=0.0,
+        charged_tokens=1_000, calls_in_flight=0, calls_lost=0, arms=(), created=0.0, updated=0.0,
         verification=VerdictCounts(verdicts or {}),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from hipo.app.preparation import prepare
 from pipeline.recipe import Recipe
 from scenarios.wordings import read_wording
 from tests.hipo.cli.conftest import Hipo, Result
+from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
 WORD = re.compile(r"\{\w+\}|[A-Za-z'\u2019]+")
@@ -74,6 +75,16 @@ def test_a_dry_run_tells_the_bill_and_sends_nothing(
     assert (result.code, server.count, Path("words").exists()) == (0, 0, False)
     assert (result.data["scenarios"], result.data["texts"]) == (1, 65)
     assert 0 < result.data["cost_usd"] < 0.1
+
+
+def test_a_bill_without_usage_is_called_a_bound(translate: Translate, server: WireServer) -> None:
+    server.faults = Faults(no_usage=True)
+    result = translate("used_car", "--format", "json")
+    assert (result.data["cost_usd"], result.data["unpriced_calls"]) == (None, 1)
+    bound = result.data["charged"]["bound_usd"]
+    assert bound == result.data["charged"]["usd"] > 0
+    again = translate("used_car", "-o", "words").out
+    assert f"at most ${bound:.4f} for 1 call of unknown usage in all" in again
 
 
 def test_a_file_names_its_origin_and_nobody_as_reviewer(translate: Translate) -> None:

@@ -103,3 +103,11 @@ def test_the_page_shows_every_key_of_the_file(offline: Hipo, tmp_path: Path) -> 
     shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
     assert offline("-n", "1", "-o", "run", "-q", "--status-file", "status.json").code == 0
     assert list(shown) == list(json.loads((tmp_path / "status.json").read_text()))
+
+
+def test_who_stops_reading_the_output_breaks_nothing_off(tmp_path: Path) -> None:
+    path = tmp_path / "status.json"
+    with pytest.raises(BrokenPipeError), StatusFile(path).recording():
+        raise BrokenPipeError
+    status = json.loads(path.read_text())
+    assert (status["state"], status["exit_code"], status["stop_code"]) == ("finished", 0, "")

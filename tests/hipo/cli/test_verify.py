@@ -182,6 +182,43 @@ def test_judges_that_are_shown_labels_are_tried_with_wrong_ones(run: Hipo) -> No
     assert result.data["judged"] == {"external compatible/one": 6}
 
 
+def test_of_more_wrong_labels_the_estimate_counts_those_that_were_not_shown(run: Hipo) -> None:
+    with WireServer(answer=Oracle()) as server:
+        shown = (*at(server, "one"), "--judge-style", "verify")
+        assert run(*shown, "--foils", "4", "--quiet").code == 0
+        planned = run(*shown, "--dry-run", "--format", "json").data
+        assert 0 < run(*shown, "--format", "json").data["calls"] == planned["calls"]
+
+
+def test_a_run_that_is_verified_as_it_is_played_shows_wrong_labels_when_all_is_there(
+    hipo: Hipo, offline: Hipo
+) -> None:
+    with WireServer(answer=Oracle()) as server:
+        shown = (
+            "--verify",
+            *at(server, "one"),
+            "--judge-style",
+            "verify",
+            "-n",
+            "6",
+            "-o",
+            "played",
+        )
+
+        def told(*more: str) -> int:
+            planned = offline(*shown, "--dry-run", "--format", "json", *more).data
+            return int(planned["verification"]["calls"])
+
+        planned, without = told(), told("--foils", "0")
+        assert offline(*shown, "--quiet").code == 0
+        asked = server.count
+        assert without < asked <= planned
+        assert (
+            hipo("verify", "played", *at(server, "one"), "--judge-style", "verify", "-q").code == 0
+        )
+        assert server.count == asked, "no wrong label is left to be shown"
+
+
 def test_a_budget_stops_and_more_of_it_goes_on(run: Hipo, hipo: Hipo) -> None:
     used = sum(hipo("runs", "show", "run", "--format", "json").data["tokens"].values())
     stopped = run("--budget-tokens", str(used + 80_000), "--format", "json")

@@ -9,10 +9,14 @@ import pytest
 from hipo.app.evaluation_estimates import estimate_evaluation
 from hipo.app.evaluation_plan import plan_evaluation
 from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.cli.evaluate_report import evaluated_as_json, evaluated_as_text
+from outputs.evaluation.asked import cost_of
 from pipeline.recipe import Limits
 from pipeline.stop import BUDGET
+from quality.evaluation.evaluation_record import read_record
 from tests.hipo.evaluation.answering import by_hash
 from tests.hipo.evaluation.test_asking import asked, rows
+from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
 PRICES = "prices:\n  compatible/reader: {input: 2.0, output: 8.0}\n"
@@ -41,6 +45,28 @@ def test_a_budget_stops_it_and_a_raised_one_goes_on(
     assert wire_server.count == 16
     assert again.calls == 16 - stopped_at
     assert again.charges.cost_usd == pytest.approx(again.charges.charged_usd)
+
+
+def test_a_bill_without_the_usage_of_some_calls_says_what_they_cost_at_most(
+    tmp_path: Path, run: Path, wire_server: WireServer, prices: Path
+) -> None:
+    wire_server.answer = by_hash
+    own = {"prices": prices, "limits": Limits(max_concurrency=1), "max_tokens": 64}
+    told = asked(run, tmp_path / "e", wire_server, settings=own, budget_usd=0.04).calls
+    wire_server.faults = Faults(no_usage=True)
+    done = asked(run, tmp_path / "e", wire_server, settings=own)
+    charges = done.charges
+    assert charges.unpriced_calls == 16 - told
+    words = (
+        f"${charges.cost_usd:.4f} and at most ${charges.bound_usd:.4f}"
+        f" for {16 - told} calls of unknown usage"
+    )
+    assert f"{words} in all" in evaluated_as_text(done)
+    shown = evaluated_as_json(done)
+    assert shown["unpriced_calls"] == 16 - told
+    assert shown["charged"]["usd"] == charges.charged_usd > charges.cost_usd
+    (model,) = read_record(tmp_path / "e").models
+    assert cost_of(model) == words
 
 
 def test_the_dry_run_tells_the_calls_that_are_left_and_what_they_cost(

@@ -38,8 +38,9 @@ def test_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -
             process.send_signal(signal.SIGKILL)
             process.wait()
             process.stderr.close()
-        hipo(*command)
+        last = hipo(*command)
         requests = server.count
+    assert "an earlier process was killed: what it had in flight" in last.stderr
 
     run = tmp_path / "run"
     state = hipo.state("run")
@@ -51,3 +52,6 @@ def test_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -
     assert needed == rows(run, "select sum(2 * turns) from cases")[0][0]
     # a call is in flight until its reply is on disk: at most one for each dialogue being played
     assert needed <= requests <= needed + KILLS * width_for(CONCURRENCY)
+    # what was asked and never recorded is on the bill, too
+    assert requests <= state["calls"]
+    assert "a process of this run was killed: up to" in hipo.here("runs", "show", "run").stdout

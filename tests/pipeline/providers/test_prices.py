@@ -36,8 +36,12 @@ def test_the_users_file_goes_before_the_shipped_list(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "row", ["{input: -1, output: 2}", "{input: 1}", "{input: 1, output: 2, inptu: 3}", "free"]
-)
+    "row",
+    [
+        "{input: -1, output: 2}", "{input: 1}", "{input: 1, output: 2, inptu: 3}", "free",
+        "{input: true, output: 2}", "{input: 1, output: 2, cached_input: false}",
+    ],
+)  # fmt: skip
 def test_a_wrong_row_is_refused_with_its_line(tmp_path: Path, row: str):
     file = tmp_path / "prices.yaml"
     file.write_text(f"prices:\n  compatible/m: {row}\n")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 
 import pytest
 
 from pipeline.store.call_rows import CallReport
+from pipeline.store.flight_mark import FlightMark
 from pipeline.store.run_store import RunStore
 from pipeline.store.texts import parted
 from tests.factories import make_choice_row
@@ -147,6 +149,28 @@ async def test_what_a_dead_process_had_in_flight_is_charged_at_its_worst(tmp_pat
             assert store.spent() == (0.5, 1007)
             state = store.state()
             assert (state.calls, state.unpriced_calls, state.cost_usd) == (2, 2, None)
+
+
+@pytest.mark.anyio
+async def test_without_a_budget_as_much_as_ever_flew_at_once_is_charged_after_a_kill(tmp_path):
+    with begun(tmp_path / "run") as store:
+        await store.calls.mark_flight(FlightMark(1, None, 40))
+        await store.calls.mark_flight(FlightMark(3, 0.6, 100))
+        assert store.spent() == (0, 0)
+        assert store.state().calls_lost == 0, "what is in flight is not lost yet"
+        shutil.copytree(tmp_path / "run", tmp_path / "killed")
+    with RunStore.open(tmp_path / "run") as store:
+        assert (store.spent(), store.state().calls, store.calls.lost) == ((0, 0), 0, 0)
+    with RunStore.open(tmp_path / "killed", readonly=True) as store:
+        state = store.state()
+        assert store.spent() == (state.charged_usd, state.charged_tokens) == (0.6, 100)
+        assert (state.calls_lost, state.calls_in_flight) == (3, 3)
+    for lost in (3, 0):
+        with RunStore.open(tmp_path / "killed") as store:
+            assert store.spent() == (pytest.approx(0.6), 100)
+            state = store.state()
+            assert (state.calls, state.unpriced_calls, state.calls_lost) == (3, 3, 3)
+            assert store.calls.lost == lost
 
 
 @pytest.mark.anyio
