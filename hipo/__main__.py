@@ -5,14 +5,21 @@ from __future__ import annotations
 import signal
 import sys
 from importlib import import_module
+from types import FrameType
 
 from hipo.cli.streams import make_forgiving
 from hipo.name_clash import check_names
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that stand for Ctrl-C, unless whoever started the process has them ignored."""
 
 
 def main() -> None:
     """Run the command line with the process's arguments and leave with its exit code."""
     try:
+        for number in ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, _interrupt)
         make_forgiving()
         try:
             check_names()
@@ -20,9 +27,19 @@ def main() -> None:
             sys.exit(_ended(f"error: {error}", 2))
         code = import_module("hipo.cli.main").run(sys.argv[1:])
     except KeyboardInterrupt:  # while the command line itself was imported, or when it was leaving
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, *ENDING):
+            signal.signal(number, signal.SIG_IGN)
         code = _ended("stopped: interrupted", 3)
+    exec("")  # noqa: S102 - Python ends by SIGINT where that came in a text it executed, until the next
     sys.exit(code)
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    """Do what Ctrl-C would do at this moment."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # it is ignored, in a job in the background for one
+        raise KeyboardInterrupt
+    handler(signal.SIGINT, frame)
 
 
 def _ended(message: str, code: int) -> int:

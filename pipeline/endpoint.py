@@ -28,7 +28,7 @@ from pipeline.run_link import Permit, PermitRequest, RunLink, Settlement
 from pipeline.schema_evidence import keeps_to_schema
 from pipeline.stop import Stop, Stopped
 from pipeline.store.call_rows import RequestOrigin
-from pipeline.tries import Tries, refuse_small_context
+from pipeline.tries import Tries, refuse_no_tls, refuse_small_context
 from prompts.question import Message
 from scenarios.arms import Parameters, StructuredWish
 from scenarios.log import logger
@@ -245,6 +245,7 @@ class Endpoint:
             try:
                 choices = await self._attempt(request, account, permit, record)
             except ProviderError as error:
+                refuse_no_tls(error, answered=self._serves(permit))
                 refuse_small_context(
                     error, self.name, role, answered=self._has_answered(role, permit)
                 )
@@ -270,6 +271,11 @@ class Endpoint:
         """Return whether any prompt of a role was answered before, as far as is known here."""
         before = permit.admission is not None and permit.admission.role_answered
         return before or role in self._answered
+
+    def _serves(self, permit: Permit) -> bool:
+        """Return whether anything was answered in this process or, of a worker, in its driver."""
+        before = permit.admission is not None and permit.admission.answered
+        return before or bool(self._answered)
 
     def _log_retry(self, error: ProviderError, delay: float) -> None:
         fields = {
@@ -306,7 +312,9 @@ class Endpoint:
     async def _permit(self, request: Request, bound: Bound, role: str) -> Permit:
         """Wait until limits, budget and the endpoint itself allow a request."""
         address = self.address if self.sender.takes_permit else None
-        wanted = PermitRequest(address, bound.likely_tokens, bound.usd, bound.tokens, role)
+        wanted = PermitRequest(
+            address, bound.likely_tokens, bound.usd, bound.tokens, role, request.patience
+        )
         held = self.sender.held(request)
         return await self.link.permit(wanted) if held is None else Permit(wanted, held)
 
@@ -321,9 +329,12 @@ class Endpoint:
             reply = await self.sender.send(request, permit.reservation)
         except BaseException as error:
             attempt = account.failed(error, sent=not isinstance(error, Unsettled) or error.sent)
-            retry_after_s = error.retry_after_s if isinstance(error, ProviderError) else None
-            self.link.settle(Settlement(permit, attempt.row, outcome_of(error), retry_after_s))
-            if self.sender.takes_permit or isinstance(error, ProviderError):
+            told = error if isinstance(error, ProviderError) else None
+            retry_after_s, hint = (None, "") if told is None else (told.retry_after_s, told.hint)
+            self.link.settle(
+                Settlement(permit, attempt.row, outcome_of(error), retry_after_s, hint)
+            )
+            if self.sender.takes_permit or told is not None:
                 record(attempt)  # else the sender has a record of what it has sent
             raise
         attempt = account.answered(reply, ignored=self._ignores_schema(request, reply))

@@ -74,10 +74,21 @@ class EndpointGate:
         """Let somebody else go: this call is not sent after all."""
         self.settle(admission, "nothing")
 
-    def settle(self, admission: Admission, sign: Sign, status: int | None = None) -> None:
+    def settle(
+        self,
+        admission: Admission,
+        sign: Sign,
+        status: int | None = None,
+        *,
+        said: str = "",
+        hint: str = "",
+    ) -> None:
         """Take in what became of a call, and let those through whom that concerns."""
         before = self._availability.open_to
-        self._announce(self._availability.settled(admission, sign, self._clock(), status))
+        now = self._clock()
+        self._announce(
+            self._availability.settled(admission, sign, now, status, said=said, hint=hint)
+        )
         # Nearly every answer changes nothing: hundreds may wait for the first one of their role.
         if sign != "answered" or (self._waiting and self._availability.open_to != before):
             self._go_through()

@@ -71,6 +71,8 @@ class Admission:
     """Whether it goes to see if an outage is over."""
     role_answered: bool = True
     """Whether anything of this role was answered before, by this endpoint in this run."""
+    answered: bool = False
+    """Whether anything at all was answered before, by this endpoint in this process."""
     alone: bool = False
     """Whether others wait for what becomes of it."""
 
@@ -93,6 +95,8 @@ class _Outage:
 
     what: str
     """What is wrong, e.g. ``no connection to http://127.0.0.1:8000/v1``."""
+    hint: str
+    """What can be done about it; empty where nobody knows."""
     since: float
     next_try: float
     declared: bool = False
@@ -100,6 +104,10 @@ class _Outage:
     probe: int | None = None
     """The admission that has gone to see."""
     probe_began: float = 0.0
+
+    def told(self, lasts: str = "") -> str:
+        """Return in a sentence what is wrong, for how long, and what can be done about it."""
+        return f"{self.what}{lasts}" + (f" ({self.hint})" if self.hint else "")
 
 
 class Availability:
@@ -136,6 +144,8 @@ class Availability:
         self._outage: _Outage | None = None
         self._status: int | None = None
         """Of the last answer."""
+        self._said = self._hint = ""
+        """What the error of the last request says, and what it advises."""
         self._unserved_since: float | None = None
         self._refused_since: float | None = None
 
@@ -171,8 +181,9 @@ class Availability:
 
     def _admission(self, role: str, *, outage: bool = False, alone: bool = False) -> Admission:
         self._admissions += 1
-        answered = role in self._answered or self._answered_before(role)
-        return Admission(self._admissions, role, outage, answered, alone)
+        role_answered = role in self._answered or self._answered_before(role)
+        answered = bool(self._answered)
+        return Admission(self._admissions, role, outage, role_answered, answered, alone)
 
     def holds(self, admission: Admission) -> bool:
         """Return whether an admission is still good: an outage may have begun since."""
@@ -197,13 +208,26 @@ class Availability:
     # Coming back
 
     def settled(
-        self, admission: Admission, sign: Sign, now: float, status: int | None = None
+        self,
+        admission: Admission,
+        sign: Sign,
+        now: float,
+        status: int | None = None,
+        *,
+        said: str = "",
+        hint: str = "",
     ) -> OutageNews | None:
         """Take in what became of a call; return what people should be told of it.
 
-        ``status`` is the HTTP status that it was answered with, if any.
+        Args:
+            admission: of the call.
+            sign: what it says of the endpoint.
+            now: when it came back.
+            status: the HTTP status that it was answered with, if any.
+            said: what its error says, in a sentence.
+            hint: what can be done about that.
         """
-        self._status = status
+        self._status, self._said, self._hint = status, said, hint
         if self._alone.get(admission.role) == admission.number:
             del self._alone[admission.role]
             if sign == "refused":
@@ -243,13 +267,13 @@ class Availability:
             return None
         if sign == "unconnected" or not self._answered:
             next_try = now + self._rules.confirm_s
-            self._outage = _Outage(self._wrong(sign), now, next_try)
+            self._outage = _Outage(*self._wrong(sign), now, next_try)
             return None
         if self._unserved_since is None:
             self._unserved_since = now
         if now - self._unserved_since < self._rules.unserved_s:
             return None
-        self._outage = _Outage(self._wrong(sign), self._unserved_since, now)
+        self._outage = _Outage(*self._wrong(sign), self._unserved_since, now)
         return self._still_away(self._outage, sign, now)
 
     def _still_away(self, outage: _Outage, sign: Sign, now: float) -> OutageNews | None:
@@ -262,9 +286,10 @@ class Availability:
         outage.next_try = min(now + pause, max(now, outage.since + rules.wait_s))
         if outage.declared:
             return None
-        outage.declared, outage.what = True, self._wrong(sign)
+        outage.declared = True
+        outage.what, outage.hint = self._wrong(sign)
         message = (
-            f"{outage.what}: waiting up to {in_words(rules.wait_s)}, next try in"
+            f"{outage.told()}: waiting up to {in_words(rules.wait_s)}, next try in"
             f" {in_words(outage.next_try - now)}; Ctrl-C stops, nothing is lost"
         )
         return OutageNews(True, outage.what, message, lasts) if rules.wait_s else None
@@ -278,12 +303,13 @@ class Availability:
         message = f"{self._where} takes requests again after {in_words(lasted)}"
         return OutageNews(False, outage.what, message, lasted)
 
-    def _wrong(self, sign: Sign) -> str:
+    def _wrong(self, sign: Sign) -> tuple[str, str]:
+        """Return what is wrong, and what can be done about it."""
         if sign == "unconnected":
-            return f"no connection to {self._where}"
+            return self._said or f"no connection to {self._where}", self._hint
         if sign == "broken":
-            return f"connections to {self._where} break"
-        return f"{self._where} does not serve {self._name} (status {self._status})"
+            return f"connections to {self._where} break", ""
+        return f"{self._where} does not serve {self._name} (status {self._status})", ""
 
     # Time passing
 
@@ -306,7 +332,7 @@ class Availability:
         if outage is not None and outage.declared and outage.probe is None:
             lasts = now - outage.since
             if lasts >= rules.wait_s:
-                return outage.what + (f" for {in_words(lasts)}" if rules.wait_s else "")
+                return outage.told(f" for {in_words(lasts)}" if rules.wait_s else "")
         if outage is None and self._refused_since is not None:
             lasts = now - self._refused_since
             if lasts >= max(rules.wait_s, rules.refused_s):

@@ -46,6 +46,8 @@ class PermitRequest:
     """The most it can use."""
     role: str = ""
     """Whose prompt it is for; the first call of every role goes out alone."""
+    patience: int = 1
+    """How many times the usual time it may take."""
 
 
 @quickly_made
@@ -72,6 +74,8 @@ class Settlement:
     outcome: CallOutcome
     retry_after_s: float | None = None
     """Seconds after which the endpoint wants to be asked again, if it named any."""
+    hint: str = ""
+    """What can be done about an error, if it came to one that says so."""
 
 
 class RunLink(Protocol):
@@ -151,7 +155,11 @@ class LocalRun:
         address = permit.request.address
         if permit.entry is not None and address is not None:
             self._limiters.limiter(address).withdraw(permit.entry)
-        gate = self._gate(address)
+        self.make_way(permit)
+
+    def make_way(self, permit: Permit) -> None:
+        """Let others go before a request that goes alone: nobody can say what became of it."""
+        gate = self._gate(permit.request.address)
         if gate is not None and permit.admission is not None:
             gate.give_back(permit.admission)
 
@@ -226,7 +234,9 @@ class LocalRun:
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.address)
         if gate is not None and permit.admission is not None:
-            gate.settle(permit.admission, sign_of(settlement.outcome, row), row.status)
+            sign = sign_of(settlement.outcome, row)
+            hint = settlement.hint
+            gate.settle(permit.admission, sign, row.status, said=row.message, hint=hint)
         if permit.request.address is None or permit.entry is None:
             return
         used = (

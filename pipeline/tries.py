@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipeline.providers.errors import ContextExceeded, ProviderError, TimedOut, Unreachable
-from pipeline.providers.failures import NotConnected
+from pipeline.providers.failures import NotConnected, NoTls
 from pipeline.providers.outcome import outcome_of
 from pipeline.providers.retry import Backoff
 from pipeline.run_link import Permit
@@ -40,6 +40,22 @@ class Tries:
         if sees or isinstance(error, NotConnected):
             return 0.0
         return (self.unserved if unavailable else self.failures).after(error)
+
+
+def refuse_no_tls(error: ProviderError, *, answered: bool) -> None:
+    """Raise what the user has to mend where TLS with an endpoint does not come about at all.
+
+    Once the endpoint answered, it is an outage like any other.
+
+    Args:
+        error: what a request ended with.
+        answered: whether the endpoint answered anything before, in this process.
+
+    Raises:
+        UsageError: it is TLS.
+    """
+    if isinstance(error, NoTls) and not answered:
+        raise UsageError(error.message, error.hint)
 
 
 def refuse_small_context(error: ProviderError, name: str, role: str, *, answered: bool) -> None:

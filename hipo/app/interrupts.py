@@ -70,6 +70,7 @@ def interruptible(
             task.cancel()
 
     numbers = _signals()
+    before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         loop.add_signal_handler(number, handle)
     try:
@@ -78,6 +79,7 @@ def interruptible(
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
         if telling is not None:
             telling.cancel()
 

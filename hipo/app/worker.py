@@ -31,8 +31,9 @@ from pipeline.executors.worker import work
 from pipeline.run_link import RunLink
 from scenarios.errors import UsageError
 
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that a terminal or a service manager sends to a whole group of processes."""
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTTOU)
+"""Signals that a service manager sends to all processes of a command, which the driver handles; the
+last one would halt a worker that writes to a terminal which takes that from the foreground alone."""
 
 
 def run_worker(
@@ -70,9 +71,9 @@ async def _players(
 def main() -> int:
     """Read where to join from standard input, work, and return the exit code.
 
-    Signals that stop a whole group are for the driver to handle: it lets what is in flight finish.
+    Signals are for the driver to handle: it lets what is in flight finish.
     """
-    for number in STOPPING:
+    for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     joining = orjson.loads(sys.stdin.buffer.readline())
     sys.stdin.close()

@@ -25,6 +25,7 @@ from pipeline.executors.model_pools import (
 )
 from pipeline.executors.processes import worker_processes
 from pipeline.executors.ray import ray_cluster, ray_pools, ray_workers
+from pipeline.executors.worker_session import SILENT_S, SILENT_WITH_PLUGINS_S
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.places import places_at
 from pipeline.providers.protocol import Provider
@@ -94,7 +95,8 @@ async def connected_workers(
         raise UsageError(
             f"{count} workers cannot be started", f"--workers takes 1 to {MOST_WORKERS}"
         )
-    driver = Driver(material_of(prepared), notice)
+    silent_s = SILENT_WITH_PLUGINS_S if prepared.config.plugins else SILENT_S
+    driver = Driver(material_of(prepared), notice, silent_s=silent_s)
     if isinstance(workers, RayWorkers):
         async with ray_cluster(workers.address) as cluster:
             port = await driver.listen(cluster.host)

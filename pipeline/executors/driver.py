@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.engine import Job, Player
 from pipeline.executors.frames import MOST_BYTES, Stream, StreamBroken, encoded
 from pipeline.executors.messages import FromWorker, Notice, Ready, Refused, Setup, from_worker
-from pipeline.executors.worker_session import SharedRun, WorkerLost, WorkerSession
+from pipeline.executors.worker_session import SILENT_S, SharedRun, WorkerLost, WorkerSession
 from pipeline.run_link import LocalRun
 from pipeline.runner import JobFailed, JobFailure
 from scenarios.case import Case
@@ -43,6 +44,8 @@ class Driver:
         material: Mapping[str, Any],
         notice: Callable[[str], None] = lambda _: None,
         token: str | None = None,
+        *,
+        silent_s: float = SILENT_S,
     ) -> None:
         """Prepare to listen.
 
@@ -50,11 +53,14 @@ class Driver:
             material: what workers build their players of, as plain data.
             notice: is told what workers learn, the same thing once.
             token: what workers have to know; None makes one.
+            silent_s: seconds of this process in which a worker that works has to say something; it
+                is asked every few, and its event loop answers.
 
         Raises:
             UsageError: the material is more than one message holds.
         """
         self._notice = notice
+        self._silent_s = silent_s
         self._told: set[str] = set()
         self.token = token or secrets.token_urlsafe(32)
         self._setup = Setup(material)
@@ -70,6 +76,8 @@ class Driver:
         self._ended: Counter[str] = Counter()
         """Jobs that ended in workers that are gone, by the name of the worker."""
         self._serving: set[asyncio.Task[None]] = set()
+        self._kill: dict[str, Callable[[], None]] = {}
+        """Ends the process of a worker, by its name, where that is on this machine."""
         self._changed = asyncio.Event()
         self._over: RunError | UsageError | None = None
         """Why no job can be played any more."""
@@ -120,7 +128,7 @@ class Driver:
             link: the run in this process.
             timeout_for: seconds usually allowed for a request to a provider.
         """
-        self._run = SharedRun(link, timeout_for, self._tell)
+        self._run = SharedRun(link, timeout_for)
         link.stop.on_request(self._tell_stop)
         return {arm: RemotePlayer(self, arm) for arm in arms}
 
@@ -144,6 +152,20 @@ class Driver:
                     reason = f"{lost} workers ended while they played it"
                     raise JobFailed(JobFailure("failed", WORKER_LOST, reason)) from None
 
+    @contextmanager
+    def ended_by(self, name: str, kill: Callable[[], None]) -> Iterator[None]:
+        """Have ``kill`` called, while this is open, where nobody waits for the worker of a name.
+
+        It does not answer, or has not joined when the run is over.
+        """
+        self._kill[name] = kill
+        if self._closing:
+            kill()
+        try:
+            yield
+        finally:
+            del self._kill[name]
+
     def jobs_ended(self, name: str) -> int:
         """Return how many jobs have ended in the workers of a name."""
         there = sum(session.ended for session in self._sessions if session.name == name)
@@ -165,6 +187,8 @@ class Driver:
         What they had sent is settled, or charged at its worst, when this returns: the store of the
         run has to be open until then.
         """
+        if not self._closing:
+            self._end_processes(self._kill.keys() - {one.name for one in self._sessions})
         self._closing = True
         self.give_up(RunError("the workers of this run are gone"))
         if self._server is not None:
@@ -173,9 +197,15 @@ class Driver:
             session.dismiss()
         if self._serving:
             _, late = await asyncio.wait(self._serving, timeout=FAREWELL_S)
+            self._end_processes({session.name for session in self._sessions})
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+    def _end_processes(self, names: Set[str]) -> None:
+        """End the processes of workers, where they are on this machine."""
+        for name in names & self._kill.keys():
+            self._kill[name]()
 
     def _shared(self) -> SharedRun:
         if self._run is None:
@@ -233,7 +263,7 @@ class Driver:
         name = await self._name_of(stream)
         if name is None:
             return
-        session = WorkerSession(stream, name, self._shared)
+        session = WorkerSession(stream, name, self._shared, self._tell, self._silent_s)
         self._sessions.append(session)
         if self._closing:
             session.dismiss()
@@ -245,6 +275,8 @@ class Driver:
         finally:
             self._sessions.remove(session)
             self._ended[session.name] += session.ended
+            if session.is_given_up:
+                self._end_processes({session.name})
             self._changed.set()
 
     async def _name_of(self, stream: Stream[FromWorker]) -> str | None:

@@ -127,6 +127,13 @@ class StopNow:
 
 
 @dataclass(frozen=True, slots=True)
+class Ping:
+    """Asks a worker whether its event loop still turns."""
+
+    kind: Literal["ping"] = "ping"
+
+
+@dataclass(frozen=True, slots=True)
 class Bye:
     """Break off what is left, say what became of it, and end."""
 
@@ -155,6 +162,13 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Pong:
+    """Answers a :class:`Ping`."""
+
+    kind: Literal["pong"] = "pong"
+
+
+@dataclass(frozen=True, slots=True)
 class AskPermit:
     """Asks for the permission to send one request."""
 
@@ -180,6 +194,7 @@ class Settled:
     row: RequestRow
     outcome: CallOutcome
     retry_after_s: float | None
+    hint: str = ""
     kind: Literal["settled"] = "settled"
 
 
@@ -243,8 +258,10 @@ class Notice:
     kind: Literal["notice"] = "notice"
 
 
-FromDriver = Setup | Play | Drop | Granted | Denied | Durable | NotDurable | StopNow | Bye
-FromWorker = Ready | Refused | AskPermit | GiveBack | Settled | Report | Hits | Ended | Notice
+FromDriver = Setup | Play | Drop | Granted | Denied | Durable | NotDurable | StopNow | Ping | Bye
+FromWorker = (
+    Ready | Refused | Pong | AskPermit | GiveBack | Settled | Report | Hits | Ended | Notice
+)
 
 
 @cache  # built when the first frame comes: it takes a while, and most runs have no workers

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import orjson
@@ -60,16 +60,23 @@ class _Place:
             stdin=asyncio.subprocess.PIPE,
             stdout=_STDERR,
             env=self.environment,
+            process_group=0,  # Ctrl-C is for the driver alone, also while they still start
         )
+
+        def kill() -> None:
+            with suppress(ProcessLookupError):
+                process.kill()
+
         joining = {"host": "127.0.0.1", "port": self.port, "token": self.driver.token}
         try:
-            await process.communicate(orjson.dumps({**joining, "name": self.name}) + b"\n")
+            with self.driver.ended_by(self.name, kill):
+                await process.communicate(orjson.dumps({**joining, "name": self.name}) + b"\n")
         except asyncio.CancelledError:
             # It has been told to end; nobody waits for it any longer than for that.
             try:
                 await asyncio.wait_for(process.wait(), LEAVE_S)
             except TimeoutError:
-                process.kill()
+                kill()
                 await process.wait()
             raise
         return process.returncode or 0

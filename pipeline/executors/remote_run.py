@@ -99,7 +99,9 @@ class RemoteRun:
         """Tell the driver what a request came to."""
         number, row = settlement.permit.reservation.number, settlement.row
         self._settled[id(row)] = (number, row)
-        self._stream.send(Settled(number, row, settlement.outcome, settlement.retry_after_s))
+        self._stream.send(
+            Settled(number, row, settlement.outcome, settlement.retry_after_s, settlement.hint)
+        )
 
     def record(self, report: CallReport) -> Awaitable[None]:
         """Send a report; awaiting the result waits until the driver's commit is acknowledged.

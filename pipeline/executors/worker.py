@@ -21,7 +21,9 @@ from pipeline.executors.messages import (
     Ended,
     FromDriver,
     Notice,
+    Ping,
     Play,
+    Pong,
     Ready,
     Refused,
     Setup,
@@ -112,6 +114,8 @@ class _Worker:
                 task.cancel()
         elif isinstance(message, StopNow):
             self._run.stop.request(message.reason, message.code, message.advice)
+        elif isinstance(message, Ping):
+            self._stream.send(Pong())
         elif isinstance(message, Bye):
             return False
         elif isinstance(message, Setup):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -25,7 +24,9 @@ from pipeline.executors.messages import (
     Hits,
     NotDurable,
     Notice,
+    Ping,
     Play,
+    Pong,
     Report,
     Settled,
     StopNow,
@@ -38,14 +39,18 @@ from pipeline.runner import JobFailed
 from pipeline.stop import Stop
 from pipeline.store.call_rows import RequestRow
 from pipeline.tracing import open_span
-from pipeline.tries import LONGEST_PATIENCE
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import RunError
 
 LOOK_S = 5.0
-"""Pause between two looks at how long requests are out."""
-OVERDUE_S = 60.0
-"""So much longer than it may ever take a request may be out before its worker counts as gone."""
+"""Pause between two questions whether a worker is there."""
+DOUBTED_S = 10.0
+"""A worker that has been silent for so long is waited for by nobody else, nor by a run that stops and
+has nothing in flight there."""
+SILENT_S = 60.0
+"""A worker that has been silent for so long counts as gone."""
+SILENT_WITH_PLUGINS_S = 600.0
+"""The same where code of plugins runs in it, which may compute on its event loop meanwhile."""
 
 
 class WorkerLost(RunError):
@@ -59,7 +64,6 @@ class SharedRun:
     link: LocalRun
     timeout_for: Callable[[str], float]
     """Seconds usually allowed for a request to a provider."""
-    notice: Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -69,27 +73,39 @@ class _Lease:
     """Unix time in seconds."""
     open_request: int
     """Its number in the register of what is in flight."""
-    most_s: float
-    """How long it may be out."""
-    out_s: float = 0.0
-    """How long it has been: while this process stands still, nothing is added."""
 
 
 class WorkerSession:
     """Serves one worker, from the moment its players are built until its stream ends."""
 
     def __init__(
-        self, stream: Stream[FromWorker], name: str, shared: Callable[[], SharedRun]
+        self,
+        stream: Stream[FromWorker],
+        name: str,
+        shared: Callable[[], SharedRun],
+        notice: Callable[[str], None],
+        silent_s: float,
     ) -> None:
-        """Serve the worker ``name`` over ``stream``.
+        """Serve a worker.
 
-        ``shared`` returns what the run is, or raises ValueError as long as it has not begun.
+        Args:
+            stream: to it.
+            name: of it.
+            shared: returns what the run is, or raises ValueError as long as it has not begun.
+            notice: is told what people want to know.
+            silent_s: how long it may be silent before it counts as gone.
         """
         self.name = name
         self.ended = 0
         """How many jobs have ended here."""
+        self.is_given_up = False
+        """Whether it counts as gone although its process may be there: it does not answer."""
         self._stream = stream
         self._shared = shared
+        self._notice = notice
+        self._most_silent_s = silent_s
+        self._silent_s = 0.0
+        """How long nothing has come of it: while this process stands still, nothing is added."""
         self._numbers = 0
         self._playing: dict[int, tuple[Job, asyncio.Future[tuple[Turn, ...]]]] = {}
         self._cases: Counter[str] = Counter()
@@ -155,7 +171,9 @@ class WorkerSession:
         watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             while True:
-                for message in await self._stream.receive():
+                messages = await self._stream.receive()
+                self._silent_s = 0.0
+                for message in messages:
                     self._take(message)
         except (KeyError, ValueError) as error:
             raise StreamBroken(f"worker {self.name} does not keep to the protocol") from error
@@ -164,17 +182,26 @@ class WorkerSession:
             self._lose()
 
     async def _watch(self) -> None:
-        """Break the stream of a worker that is halted: nothing else would ever end its requests."""
+        """Break the stream of a worker that is halted: nothing else would ever end its jobs."""
         while True:
+            self._stream.send(Ping())
             await asyncio.sleep(LOOK_S)
-            for lease in self._leases.values():
-                lease.out_s += LOOK_S
-                if lease.out_s > lease.most_s:
-                    self._shared().notice(
-                        f"worker {self.name} does not answer any more: others play what it had"
-                    )
-                    self._stream.abort()
-                    return
+            self._silent_s += LOOK_S
+            if self._silent_s > DOUBTED_S:
+                for lease in self._leases.values():
+                    self._shared().link.make_way(lease.permit)
+            if self._silent_s > (DOUBTED_S if self._only_stops() else self._most_silent_s):
+                self._notice(f"worker {self.name} does not answer any more: it counts as gone")
+                self.is_given_up = True
+                self._stream.abort()
+                return
+
+    def _only_stops(self) -> bool:
+        """Whether the run stops and has nothing in flight here: what is left stays pending."""
+        try:
+            return self._shared().link.stop.requested and not self._leases
+        except ValueError:  # it has not begun
+            return False
 
     def _take(self, message: FromWorker) -> None:
         """Do what one message says.
@@ -197,7 +224,9 @@ class WorkerSession:
         elif isinstance(message, Hits):
             self._shared().link.count_hits(message.count)
         elif isinstance(message, Notice):
-            self._shared().notice(message.text)
+            self._notice(message.text)
+        elif isinstance(message, Pong):
+            pass  # as much as any other message says: it is there
         else:
             raise StreamBroken(f"worker {self.name} sent {message.kind!r} while it worked")
 
@@ -225,11 +254,8 @@ class WorkerSession:
             return
         address = request.address
         timeout_s = self._shared().timeout_for("" if address is None else address.provider)
-        open_request = self._open_requests.begin(timeout_s)
-        # The time of a model in the worker itself does not count the wait for its turn.
-        travels = address is not None and address.base_url is not None
-        most_s = LONGEST_PATIENCE * timeout_s + OVERDUE_S if travels else math.inf
-        self._leases[number] = _Lease(permit, time.time(), open_request, most_s)
+        open_request = self._open_requests.begin(timeout_s * request.patience)
+        self._leases[number] = _Lease(permit, time.time(), open_request)
         self._stream.send(
             Granted(
                 number,
@@ -245,7 +271,9 @@ class WorkerSession:
         self._settled[message.number] = message.row
         self._open_requests.end(lease.open_request)
         self._shared().link.settle(
-            Settlement(lease.permit, message.row, message.outcome, message.retry_after_s)
+            Settlement(
+                lease.permit, message.row, message.outcome, message.retry_after_s, message.hint
+            )
         )
 
     def _give_back(self, number: int) -> None:

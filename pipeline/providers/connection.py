@@ -6,6 +6,7 @@ round, so that what aiohttp itself said is looked up behind their exceptions.
 
 from __future__ import annotations
 
+import ssl
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from pipeline.providers.body import excerpt
 from pipeline.providers.errors import ProviderError, ServerFault, Unreachable
 from pipeline.providers.failures import (
     NotConnected,
+    NoTls,
     broken_body,
     disguised,
     from_status,
@@ -119,9 +121,17 @@ def connection_failure(
 
 def _not_connected(error: BaseException, base_url: str | None) -> NotConnected:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return NotConnected(f"the certificate of {base_url} is not trusted", hint=_OWN_AUTHORITY)
+        return NoTls(f"the certificate of {base_url} is not trusted", hint=_OWN_AUTHORITY)
     if isinstance(error, aiohttp.ClientSSLError):
-        return NotConnected(f"no TLS with {base_url}", hint="does it speak http, not https?")
+        # a proxy hangs up like that while what is behind it is away
+        hung_up = isinstance(error.os_error, ssl.SSLEOFError)
+        kind = NotConnected if hung_up else NoTls
+        return kind(f"no TLS with {base_url}", hint="does it speak http, not https?")
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return NotConnected(
+            f"no address is known for {error.host}",
+            hint="is the name spelt right, and the network there?",
+        )
     return NotConnected(f"no connection to {base_url}", hint="is a server running there?")
 
 

@@ -88,6 +88,10 @@ class NotConnected(Unreachable):
     """No connection came about, so that nothing can have been computed or billed."""
 
 
+class NoTls(NotConnected):
+    """TLS does not come about, and would not later: no trusted certificate, or no TLS at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
     """The meaningful parts of an error body, whatever its shape."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hipo.app import workers as app_workers
 from hipo.app.export import export
 from hipo.app.generation import PlayContext, generate, generate_prepared, play_plan
 from hipo.app.preparation import prepare
@@ -17,6 +18,7 @@ from hipo.app.run import Run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
+from pipeline.executors import worker_session
 from pipeline.executors.driver import Driver
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress, RunOutcome
@@ -168,6 +170,30 @@ def test_cases_of_a_killed_worker_are_played_by_others_and_each_once(tmp_path: P
     assert all(tokens > 0 for (tokens,) in lost)
     assert requests <= count(folder, "choices") + len(lost)
     assert count(folder, "reservations") == 0
+    assert children(os.getpid()) == before
+
+
+def test_a_halted_worker_is_ended_and_another_one_plays_its_dialogues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_session, "LOOK_S", 0.2)
+    monkeypatch.setattr(app_workers, "SILENT_S", 3.0)
+    before = children(os.getpid())
+
+    def halt(seen: int) -> None:
+        if seen == 5:
+            (new,) = (child for child in children(os.getpid()) if child not in before)
+            os.kill(new, signal.SIGSTOP)
+
+    watcher = Seeing(halt)
+    played = recipe(scenarios="all", n=40, strategies=["direct"])
+    run = generate(played, output=tmp_path / "run", workers=1, watcher=watcher)
+    assert run.outcome is not None
+    assert (run.outcome.done, run.outcome.failed, run.outcome.stopped) == (40, {}, None)
+    assert watcher.notes == [
+        "worker 1 does not answer any more: it counts as gone",
+        "worker 1 has ended (SIGKILL): another one plays its dialogues again",
+    ]
     assert children(os.getpid()) == before
 
 

@@ -22,8 +22,8 @@ class Watched:
     def admit(self, role="initiator"):
         return self.it.admit(role, self.now)
 
-    def settle(self, admission, sign, status=None):
-        told = self.it.settled(admission, sign, self.now, status)
+    def settle(self, admission, sign, status=None, **error):
+        told = self.it.settled(admission, sign, self.now, status, **error)
         if told:
             self.news.append(told)
 
@@ -42,11 +42,11 @@ class Watched:
         watched.settle(watched.admit(), "answered")
         return watched
 
-    def cut_off(self, sign="unconnected"):
+    def cut_off(self, sign="unconnected", **error):
         """Let an outage be declared."""
-        self.settle(self.admit(), sign)
+        self.settle(self.admit(), sign, **error)
         self.after(1.0)
-        self.settle(self.admit(), sign)
+        self.settle(self.admit(), sign, **error)
         return self
 
     def tries_until(self, end):
@@ -144,6 +144,23 @@ def test_an_outage_is_told_once_and_its_end_with_how_long_it_was():
     )
     assert ended.message == "http://127.0.0.1:8000/v1 takes requests again after 5 min 1 s"
     assert began.what == ended.what
+
+
+def test_an_outage_is_told_as_the_error_has_it_and_with_what_can_be_done():
+    says = f"the certificate of {URL} is not trusted"
+    w = Watched.in_service(rules=WaitRules(wait_s=100.0)).cut_off(said=says, hint="name its file")
+    assert w.news[0].message.startswith(f"{says} (name its file): waiting up to 1 min 40 s, next")
+    assert w.after(100.0).it.given_up(w.now) == f"{says} for 1 min 41 s (name its file)"
+    w.settle(w.admit(), "answered")
+    assert (w.news[1].what, w.news[1].began) == (says, False)
+
+
+def test_an_admission_says_whether_the_endpoint_has_answered_anybody_in_this_process():
+    w = Watched(answered_before=lambda _: True)
+    first = w.admit()
+    assert not first.answered
+    w.settle(first, "answered")
+    assert w.admit("responder").answered
 
 
 def test_one_call_goes_to_see_every_15_to_30_seconds():

@@ -9,7 +9,7 @@ from pipeline.budget import Ledger
 from pipeline.outage import WaitRules
 from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, ServerFault, TimedOut
-from pipeline.providers.failures import NotConnected, timed_out
+from pipeline.providers.failures import NotConnected, NoTls, timed_out
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
@@ -17,14 +17,20 @@ from scenarios.errors import UsageError
 from tests.pipeline.endpoint_bench import ORIGIN, Bench, Scripted, reply
 
 AWAY = NotConnected("no connection")
+NO_TLS = NoTls("the certificate of u is not trusted", hint="name its file in SSL_CERT_FILE")
+QUICK = WaitRules(confirm_s=0.001, probe_s=0.001)
 TOO_LONG = ContextExceeded("too long", status=400, sizes=ContextSizes(2302, 2048))
 
 
 @pytest.mark.anyio
 async def test_a_call_that_timed_out_gets_twice_the_time_and_at_most_four_times():
     provider = Scripted(*[TimedOut("late")] * 3, reply("a"))
-    await Bench(provider).ask()
+    b, asked = Bench(provider), []
+    permit = b.endpoint.link.permit
+    b.endpoint.link.permit = lambda request: asked.append(request.patience) or permit(request)
+    await b.ask()
     assert [request.patience for request in provider.requests] == [1, 2, 4, 4]
+    assert asked == [1, 2, 4, 4], "how long it may be out is known where it is waited for"
 
 
 @pytest.mark.anyio
@@ -126,6 +132,35 @@ async def test_a_call_that_waits_for_its_endpoint_holds_no_place_and_no_budget()
     stop.request("interrupted")
     ended = await asyncio.gather(*calls, return_exceptions=True)
     assert all(isinstance(end, Stopped) for end in ended)
+
+
+@pytest.mark.anyio
+async def test_without_tls_nothing_is_waited_for_until_the_endpoint_has_answered():
+    with pytest.raises(UsageError) as raised:
+        await Bench(Scripted(NO_TLS)).ask()
+    assert (raised.value.message, raised.value.hint) == (NO_TLS.message, NO_TLS.hint)
+    b = Bench(Scripted(reply("a"), NO_TLS, NO_TLS, reply("b")), rules=QUICK)
+    await b.ask()
+    assert (await b.ask())[0].text == "b", "an outage like any other"
+
+
+@pytest.mark.anyio
+async def test_an_endpoint_that_another_worker_had_an_answer_of_is_known_to_speak_tls():
+    b = Bench(Scripted(NO_TLS, NO_TLS, reply("b")), rules=QUICK)
+    gate = b.endpoint.link._gate(b.endpoint.address)
+    gate.settle(await gate.enter("initiator"), "answered")
+    assert (await b.ask())[0].text == "b"
+
+
+@pytest.mark.anyio
+async def test_what_an_error_says_of_a_connection_is_why_the_run_stops():
+    stop = Stop()
+    unknown = NotConnected("no address is known for llm.lan", hint="is the name spelt right?")
+    rules = WaitRules(wait_s=0.0, confirm_s=0.001)
+    b = Bench(Scripted(*[unknown] * 2), stop=stop, rules=rules)
+    with pytest.raises(Stopped):
+        await b.ask()
+    assert stop.reason == "no address is known for llm.lan (is the name spelt right?)"
 
 
 @pytest.mark.anyio

@@ -18,6 +18,7 @@ from hipo.app.interrupts import in_words, interruptible
 from pipeline.open_requests import OpenRequests
 from pipeline.stop import Stop
 from tests.hipo.cli.conftest import Hipo
+from tests.processes import children, is_alive
 from tests.wire.server import WireServer
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +29,7 @@ true_import = builtins.__import__
 def interrupted(name, *rest):
     if name == {module!r}:
         builtins.__import__ = true_import
-        os.kill(os.getpid(), signal.SIGINT)
+        exec("os.kill(os.getpid(), signal.{number})")  # as dataclasses are made
     return true_import(name, *rest)
 
 from hipo.__main__ import main
@@ -42,18 +43,41 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT)}
 
 
-@pytest.mark.parametrize("module", ["typer", "hipo.cli.errors", "orjson", "hipo.app.generation"])
-def test_an_interrupt_while_modules_are_imported_is_one_line(tmp_path: Path, module: str) -> None:
+@pytest.fixture
+def hangup_not_ignored() -> Iterator[None]:
+    """Let the runs started here heed a hang-up, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup_not_ignored")
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        ("typer", "SIGINT"),
+        ("hipo.cli.errors", "SIGTERM"),
+        ("orjson", "SIGINT"),
+        ("hipo.app.generation", "SIGHUP"),
+    ],
+)
+def test_a_signal_while_modules_are_imported_is_one_line(
+    tmp_path: Path, module: str, number: str
+) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    program = INTERRUPTED_WHILE_IMPORTING.format(module=module, number=number)
+    (tmp_path / "interrupted.py").write_text(program)
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING.format(module=module)],
-        cwd=tmp_path,
-        env=environment(),
+        [sys.executable, "-m", "interrupted"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (3, "stopped: interrupted\n")
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
 def generating(server: WireServer, folder: Path, *, shell: str = "") -> subprocess.Popen[str]:
@@ -82,14 +106,6 @@ def generating(server: WireServer, folder: Path, *, shell: str = "") -> subproce
 def slow() -> Iterator[WireServer]:
     with WireServer(keep=False, latency_s=1.0) as server:
         yield server
-
-
-@pytest.fixture
-def hangup_not_ignored() -> Iterator[None]:
-    """Let the runs started here heed a hang-up, also where the tests themselves run under nohup."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.usefixtures("hangup_not_ignored")
@@ -157,6 +173,49 @@ async def test_what_is_still_waited_for_is_told_now_and_then_until_it_is_there()
     assert told[0].startswith("stopping: finishing 1 call in flight, the longest for 0 s, at most ")
     assert told[1].startswith("still waiting for 1 call in flight, ")
     assert len(told) == count
+
+
+def imports(worker: int) -> bool:
+    """Whether a worker is its own program by now, and has begun to import what it needs."""
+    process = Path(f"/proc/{worker}")
+    program, mapped = process / "cmdline", process / "maps"
+    return "hipo.app.worker" in program.read_text() and "orjson" in mapped.read_text()
+
+
+def test_an_interrupt_while_workers_start_is_one_line(tmp_path: Path) -> None:
+    """A terminal sends it to all processes of a command, which the new ones are not yet ready for."""
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "hipo", "generate", "--model", "offline/rules", "-n", "9",
+            "--workers", "2", "-o", "run",
+        ],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )  # fmt: skip
+    while process.poll() is None and not any(map(imports, children(process.pid))):
+        time.sleep(0.01)
+    workers = children(process.pid)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (3, "stopped: interrupted\n")
+    assert not any(is_alive(worker) for worker in workers)
+
+
+@pytest.mark.anyio
+async def test_after_a_run_signals_do_what_they_did_before() -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: None) for number in numbers]
+    own = [signal.getsignal(number) for number in numbers]
+    try:
+        with interruptible(Stop(), lambda _: None, enabled=True):
+            assert [signal.getsignal(number) for number in numbers] != own
+        assert [signal.getsignal(number) for number in numbers] == own
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def test_an_interrupt_while_all_is_tidied_up_ends_the_command_as_any_other() -> None:

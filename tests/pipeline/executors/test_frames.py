@@ -29,7 +29,9 @@ from pipeline.executors.messages import (
     FromWorker,
     Granted,
     Hits,
+    Ping,
     Play,
+    Pong,
     Report,
     Settled,
     StopNow,
@@ -56,6 +58,7 @@ OF_WORKER = (
     Settled(1, make_request_row(), "slow_down", 2.5),
     Report(2, "ab" * 32, ("Hello",), (("system", (0,)),), (1,), (make_choice_row(),)),
     Hits(3),
+    Pong(),
     Ended(4, make_dialogue("Why?", "So.", tactic=make_tactic(veracity="Quality")).turns, None),
     Ended(5, (), JobFailure("failed", "refusal", "it would not", fault="refused")),
 )
@@ -72,6 +75,7 @@ OF_DRIVER = (
     Denied(2, JobFailure("pending", "budget", "reached")),
     Durable(3),
     StopNow("budget reached", "budget", "raise it"),
+    Ping(),
 )
 
 

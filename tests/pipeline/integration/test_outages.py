@@ -110,7 +110,8 @@ def test_a_server_that_is_killed_and_started_again_costs_no_case(
     assert run.outcome.stopped is None
     assert_nothing_lost(tmp_path / "run", server, 30)
     began, ended = watcher.outages
-    assert began.startswith(f"no connection to {server.openai_url}: waiting up to 60 min")
+    hint = "(is a server running there?)"
+    assert began.startswith(f"no connection to {server.openai_url} {hint}: waiting up to 60 min")
     assert ended.startswith(f"{server.openai_url} takes requests again after ")
 
 
@@ -221,6 +222,18 @@ def test_what_no_call_can_get_past_ends_the_run_after_one_request_with_no_case_f
     with pytest.raises(UsageError, match=says):
         generate(recipe(server), output=tmp_path / "run")
     assert server.count == 1
+    assert count(tmp_path / "run", "dialogues") == 0
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_server_that_speaks_no_tls_ends_the_run_at_once(
+    server: WireServer, tmp_path: Path, workers: int | None
+) -> None:
+    url = server.openai_url.replace("http:", "https:")
+    models = {"default": {"model": "compatible/rules", "base_url": url}}
+    with pytest.raises(UsageError, match="no TLS with https://") as ended:
+        generate(recipe(server, models=models), output=tmp_path / "run", workers=workers)
+    assert ended.value.hint == "does it speak http, not https?"
     assert count(tmp_path / "run", "dialogues") == 0
 
 
