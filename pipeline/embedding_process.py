@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pipeline.minilm import MiniLm
 from pipeline.search_path import module_path
 from pipeline.torch_setup import keep_tokenizers_quiet
+from prompts.plain_text import whole
 from scenarios.errors import RunError
 
 _LENGTH = 8
@@ -70,9 +71,7 @@ class EmbeddingProcess:
             cast("BinaryIO", self._process.stdout),
         )
         try:
-            _write(
-                asked, orjson.dumps([text.encode("utf-8", "replace").decode() for text in texts])
-            )
+            _write(asked, orjson.dumps([whole(text) for text in texts]))
             answer = _read(answers)
         except OSError:
             answer = None

@@ -25,6 +25,7 @@ from pipeline.torch_setup import (
     tokenizing_on_all_cores,
 )
 from pipeline.voting import consistency_scores, scores_on_device
+from prompts.plain_text import whole
 from scenarios.checks.checked_scenario import Similarity
 from scenarios.errors import UsageError
 
@@ -316,14 +317,13 @@ def load_on_device(model: str | None, device: Device = "auto") -> EmbedOnDevice:
     batch = CPU_BATCH if chosen == "cpu" else GPU_BATCH
 
     def embed(texts: Sequence[str]) -> torch.Tensor:
-        rows = _rows(encoder, texts, batch)
-        if not torch.isfinite(
-            rows
-        ).all():  # beyond what float16 can hold, for which few models care
-            encoder.float()
-            rows = _rows(encoder, texts, batch)
+        some = texts or [""]  # of nothing, no row has the width of the others
+        rows = _rows(encoder, some, batch)
+        if not torch.isfinite(rows).all():
+            encoder.float()  # beyond what float16 can hold, for which few models care
+            rows = _rows(encoder, some, batch)
         # Widen first: a row of half precision cannot be of unit length to more than 3 digits.
-        return torch.nn.functional.normalize(rows.float(), dim=1)
+        return torch.nn.functional.normalize(rows.float(), dim=1)[: len(texts)]
 
     return embed
 
@@ -332,7 +332,10 @@ def _rows(encoder: SentenceTransformer, texts: Sequence[str], batch: int) -> tor
     """Return a row per text, of any length, where they were computed."""
     with tokenizing_on_all_cores():
         rows: torch.Tensor = encoder.encode(
-            list(texts), batch_size=batch, convert_to_tensor=True, show_progress_bar=False
+            [whole(text) for text in texts],
+            batch_size=batch,
+            convert_to_tensor=True,
+            show_progress_bar=False,
         )
     return rows
 

@@ -223,9 +223,9 @@ class StructureProbe:
             return False
         if error.status == 500:
             self._faults += 1
-        if error.status not in REFUSALS and self._faults < 2:
+        named = isinstance(error, FieldRejected)  # without a status by a model in this process
+        if not named and error.status not in REFUSALS and self._faults < 2:
             return False
-        named = isinstance(error, FieldRejected)
         self._why = error.message if named else f"status {error.status}"
         if sent.bounds:
             self._left_out = "bounds"

@@ -18,6 +18,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from prompts.plain_text import whole
+
 Matrix = NDArray[np.float32]
 
 TOKENS_AT_ONCE = 1_024
@@ -239,7 +241,7 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return unit rows, shape ``(len(texts), dim)``."""
-        found = self._tokenizer.encode_batch(list(texts))
+        found = self._tokenizer.encode_batch([whole(text) for text in texts])
         tokens = [np.asarray(text.ids) for text in found]
         self._tokens += sum(map(len, tokens))
         if isinstance(self._arithmetic, NumpyArithmetic) and self._tokens > TOKENS_BEFORE_TORCH:

@@ -12,7 +12,8 @@ from scenarios.errors import UsageError
 
 _TOKENIZER_THREADS = "TOKENIZERS_PARALLELISM"
 _NOT_NOW = "off"
-"""What is set here, in a word of its own: a user who wants no threads at all writes ``false``."""
+_quiet_in: set[int] = set()
+"""The process in which the variable was set here: this one, or one that it was forked from."""
 _LINUX_GPUS = ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl", "/dev/nvgpu", "/dev/kfd")
 """What there is of NVIDIA's drivers, under WSL and on a Jetson too, or of AMD's."""
 
@@ -63,7 +64,9 @@ def keep_quiet() -> None:
 
 def keep_tokenizers_quiet() -> None:
     """Let the tokenizers start no threads by themselves, of which they warn at every fork."""
-    os.environ.setdefault(_TOKENIZER_THREADS, _NOT_NOW)
+    if _TOKENIZER_THREADS not in os.environ:
+        os.environ[_TOKENIZER_THREADS] = _NOT_NOW
+        _quiet_in.add(os.getpid())
 
 
 @contextmanager
@@ -71,9 +74,13 @@ def tokenizing_on_all_cores() -> Iterator[None]:
     """Let the tokenizers use all cores within; they do not warn of forks while they are told so.
 
     One core turns some 700,000 tokens a second from text, on which a GPU would wait. What the user
-    has set stays as it is.
+    has set stays as it is, and a process that was forked keeps to one core: it would wait for ever
+    for the threads that its parent started.
     """
-    if os.environ.get(_TOKENIZER_THREADS) != _NOT_NOW:
+    set_here = os.getpid() in _quiet_in
+    if _quiet_in and not set_here:
+        os.environ[_TOKENIZER_THREADS] = _NOT_NOW  # the parent may have been within just then
+    if not set_here or os.environ.get(_TOKENIZER_THREADS) != _NOT_NOW:
         yield
         return
     os.environ[_TOKENIZER_THREADS] = "true"

@@ -92,7 +92,9 @@ class AnthropicBatches:
         if running:
             raise StillUnknown(f"{running} of that size have not ended")
         if unreadable:
-            why = f"{unreadable} of that size have no results that could be read, or are {_ARCHIVED}"
+            why = (
+                f"{unreadable} of that size have no results that could be read, or are {_ARCHIVED}"
+            )
             raise StillUnknown(why, lasting=True)
         return None
 

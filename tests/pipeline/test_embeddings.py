@@ -321,6 +321,22 @@ def test_what_half_precision_cannot_hold_is_computed_in_full(monkeypatch):
     assert model.full
 
 
+class Strict:
+    """Encodes whole texts alone, and nothing as one row without a number, as the package does."""
+
+    def encode(self, texts, **_):
+        torch = pytest.importorskip("torch")
+        return torch.tensor([[3.0, 4.0] for text in texts if text.encode() is not None])
+
+
+def test_nothing_and_half_a_surrogate_pair_are_embedded_by_other_models_too(monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(embeddings, "_open", lambda *_: Strict())
+    embed = load_sentence_model("/some/folder", "cpu")
+    assert embed([]).shape == (0, 2)
+    assert embed(["\ud800"]) == pytest.approx(np.array([[0.6, 0.8]]))
+
+
 def test_on_a_gpu_attention_makes_no_plan_for_every_length(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)

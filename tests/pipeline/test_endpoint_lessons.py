@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from pipeline.budget import Ledger
-from pipeline.providers.errors import BadRequest, Moderated, RateLimited
+from pipeline.providers.errors import BadRequest, FieldRejected, Moderated, RateLimited
 from pipeline.providers.failures import from_status
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.schema_evidence import keeps_to_schema
@@ -109,6 +109,33 @@ async def test_a_schema_that_is_refused_is_not_taken_for_a_refusal_of_several_sa
     assert len(await bench.ask(0, 1, 2)) == 3
     assert not bench.endpoint.capabilities.one_by_one
     assert bench.endpoint.capabilities.native_refused
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("bounds_texts", [True, False])
+async def test_a_model_in_this_process_that_takes_no_schema_is_asked_by_the_prompt(bounds_texts):
+    """Its refusal has no status."""
+    refused = FieldRejected("a package is not installed", field="response_format")
+    provider = ByRule(lambda r: refused if r.structured == "native" else reply(SOUND))
+    bench = Bench(provider, bounds_texts=bounds_texts)
+    await bench.ask(0)
+    tries = 2 if bounds_texts else 1
+    assert provider.asked == [(1, "native")] * tries + [(1, "instruct")]
+    await bench.ask(1)
+    assert provider.asked[-2:] == [(1, "instruct")] * 2, "the lesson was forgotten"
+    (notice,) = bench.notices
+    assert "does not take structured output (a package is not installed); the prompt" in notice
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("bounds_texts", [True, False])
+async def test_where_the_schema_is_insisted_on_such_a_model_is_not_asked_without(bounds_texts):
+    refused = FieldRejected("a package is not installed", field="response_format")
+    provider = ByRule(lambda r: refused)
+    bench = Bench(provider, structured="native", bounds_texts=bounds_texts)
+    with pytest.raises(FieldRejected, match="not installed"):
+        await bench.ask(0)
+    assert {mode for _, mode in provider.asked} == {"native"}
 
 
 @pytest.mark.anyio

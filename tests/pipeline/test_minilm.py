@@ -67,6 +67,14 @@ def test_nothing_to_embed_gives_no_row(folder: Path) -> None:
     assert MiniLm(folder).embed([]).shape == (0, 384)
 
 
+def test_half_a_surrogate_pair_does_not_spoil_the_texts_beside_it(
+    folder: Path, expected: np.ndarray
+) -> None:
+    rows = MiniLm(folder).embed([TEXTS[0], "\ud800"])
+    assert rows[0] == pytest.approx(expected[0], abs=1e-6)
+    assert np.isfinite(rows).all()
+
+
 @pytest.mark.parametrize(
     ("file", "change"),
     [

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 import pytest
 
+from pipeline import torch_setup
 from pipeline.torch_setup import keep_tokenizers_quiet, tokenizing_on_all_cores
 
 NAME = "TOKENIZERS_PARALLELISM"
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin as a process does that has set nothing yet."""
+    monkeypatch.setattr(torch_setup, "_quiet_in", set())
 
 
 def within() -> str | None:
@@ -30,7 +38,7 @@ def test_tokenizers_use_all_cores_within_and_are_quiet_before_and_after(
     assert os.environ[NAME] == quiet
 
 
-@pytest.mark.parametrize("wanted", ["false", "true"])
+@pytest.mark.parametrize("wanted", ["false", "true", "off"])
 def test_what_a_user_says_of_the_threads_holds(
     monkeypatch: pytest.MonkeyPatch, wanted: str
 ) -> None:
@@ -41,20 +49,34 @@ def test_what_a_user_says_of_the_threads_holds(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_forks_are_quiet_after_threads_were_used(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("all_cores", [False, True])
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_forks_are_quiet_and_wait_for_no_thread_after_threads_were_used(
+    monkeypatch: pytest.MonkeyPatch, all_cores: bool, meanwhile: bool
 ) -> None:
-    """A process that forks is not warned of threads that were used before."""
+    """They are not warned of the threads of before, and do not use them: they are not there.
+
+    Args:
+        all_cores: whether the fork asks for all of them.
+        meanwhile: whether it is made while its parent uses them.
+    """
     tokenizers = pytest.importorskip("tokenizers")
     monkeypatch.delenv(NAME, raising=False)
     keep_tokenizers_quiet()
     made = tokenizers.Tokenizer(tokenizers.models.BPE())
+    read, write = os.pipe()
     with tokenizing_on_all_cores():
         made.encode_batch(["a", "b"])
-    read, write = os.pipe()
-    if (child := os.fork()) == 0:
+        child = os.fork() if meanwhile else None
+    if child is None:
+        child = os.fork()
+    if child == 0:
         os.dup2(write, 2)
-        made.encode_batch(["a", "b"])
+        with tokenizing_on_all_cores() if all_cores else nullcontext():
+            if all_cores and os.environ[NAME] == "true":
+                os.write(2, b"would wait for ever")
+            elif all_cores or not meanwhile:
+                made.encode_batch(["a", "b"])
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as said:

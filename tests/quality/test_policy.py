@@ -112,7 +112,9 @@ def test_an_unknown_policy_names_the_nearest():
 
 
 def test_a_policy_is_told_in_words():
-    known = "wanted_not_obtained is ignored; what else is flagged is discarded; the rest is accepted"
+    known = (
+        "wanted_not_obtained is ignored; what else is flagged is discarded; the rest is accepted"
+    )
     assert load_policy("auto").in_words == known
     assert load_policy("gates").in_words == (
         "self_*, external_*, *_self, *_external is ignored; wanted_not_obtained is ignored; "

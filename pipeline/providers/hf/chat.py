@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2.exceptions import TemplateError
+from jinja2.exceptions import TemplateError, TemplateSyntaxError
 
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.hf.settings import PLAIN, LocalSettings
 from pipeline.torch_setup import tokenizing_on_all_cores
 from prompts.question import Message
+from scenarios.errors import UsageError
 from scenarios.log import logger
 
 PLAIN_TEMPLATE: Final = (
@@ -39,7 +40,11 @@ class ChatFormat:
     """Turns messages into the tokens of a prompt that the model goes on from."""
 
     def __init__(self, name: str, tokenizer: Any, settings: LocalSettings) -> None:
-        """Take the template of the settings, else the tokenizer's own, else the plain one."""
+        """Take the template of the settings, else the tokenizer's own, else the plain one.
+
+        Raises:
+            UsageError: it is no template.
+        """
         self._name = name
         self._tokenizer = tokenizer
         self._template = _template(settings)
@@ -47,6 +52,23 @@ class ChatFormat:
         if self._template is None and not tokenizer.chat_template:
             _log.warning("%s has no chat template: it is asked with a plain one", name)
             self._template = PLAIN_TEMPLATE
+        self._check()
+
+    def _check(self) -> None:
+        """Do nothing where the template can be read, whatever it makes of messages.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        try:
+            self._rendered([{"role": "user", "content": "Hello."}])
+        except TemplateSyntaxError as error:
+            raise UsageError(
+                f"the chat template of {self._name} cannot be read: line {error.lineno}: {error.message}",
+                "mend it, or give another by extra: {chat_template: FILE}",
+            ) from error
+        except _FAULTS:
+            return  # it may want other messages
 
     def text(self, messages: Sequence[Message]) -> str:
         """Return the prompt, ending where the answer begins.
@@ -69,16 +91,25 @@ class ChatFormat:
             except _FAULTS as again:
                 raise self._refused(again) from again
 
-    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of prompts, on all cores: a long one takes some milliseconds."""
+    def tokens(self, texts: Sequence[str]) -> list[list[int] | BadRequest]:
+        """Return the tokens of each prompt, or why there are none.
+
+        All cores are at work: a long prompt takes some milliseconds.
+        """
         if not texts:
             return []
-        with tokenizing_on_all_cores():
-            # The template writes the special tokens itself.
-            rows: list[list[int]] = self._tokenizer(list(texts), add_special_tokens=False)[
-                "input_ids"
-            ]
-        return rows
+        try:
+            with tokenizing_on_all_cores():
+                # The template writes the special tokens itself.
+                rows = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        except Exception as error:  # noqa: BLE001 - what is raised in Rust is of no other class
+            if len(texts) == 1:
+                return [
+                    BadRequest(f"the tokenizer of {self._name} does not take the prompt: {error}")
+                ]
+            return [row for text in texts for row in self.tokens([text])]
+        nothing = f"the tokenizer of {self._name} makes no token of the prompt"
+        return [row or BadRequest(nothing) for row in rows]
 
     def _whole(self, rows: Sequence[dict[str, str]]) -> str:
         """Return messages as text.

@@ -72,7 +72,8 @@ class LocalEngine:
                 outcomes[i] = error
         waiting = sorted(rows, key=lambda i: len(rows[i].prompt))
         while waiting:
-            together, waiting = waiting[: self.batch], waiting[self.batch :]
+            size = self._together([rows[i] for i in waiting[: self.batch]])
+            together, waiting = waiting[:size], waiting[size:]
             for i in together:
                 if abandoned[i]():
                     rows[i].end = "abandoned"
@@ -86,7 +87,7 @@ class LocalEngine:
         return [outcomes[i] for i in range(len(prompts))]
 
     def _tokens(self, prompts: Sequence[LocalPrompt]) -> list[list[int] | ProviderError]:
-        """Return the tokens of each prompt, or why the chat template makes none of it."""
+        """Return the tokens of each prompt, or why chat template or tokenizer make none of it."""
         texts: dict[int, str] = {}
         found: dict[int, list[int] | ProviderError] = {}
         for i, prompt in enumerate(prompts):
@@ -96,6 +97,11 @@ class LocalEngine:
                 found[i] = error
         found |= zip(texts, self._loaded.chat.tokens(list(texts.values())), strict=True)
         return [found[i] for i in range(len(prompts))]
+
+    def _together(self, rows: Sequence[AnswerRow]) -> int:
+        """Return how many of the first rows, the shortest, are answered together."""
+        lengths = [len(row.prompt) for row in rows]
+        return self._loaded.beside.first(lengths, max(row.max_tokens for row in rows))
 
     def _row(
         self, prompt: LocalPrompt, tokens: Sequence[int], abandoned: Callable[[], bool]

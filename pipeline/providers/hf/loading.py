@@ -22,6 +22,7 @@ from transformers import (
     modeling_gguf_pytorch_utils,
 )
 
+from pipeline.providers.hf.beside import Beside, beside
 from pipeline.providers.hf.chat import ChatFormat
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.providers.hf.prefixes import AT_ONCE, AT_ONCE_ON_A_CPU, PrefixPool, can_reuse
@@ -64,6 +65,8 @@ class LoadedModel:
     """How many tokens it can be given; its tokenizer may have been given more since."""
     vocabulary: int
     """How many numbers the model gives for the next token."""
+    beside: Beside
+    """Which prompts it answers together."""
     prefixes: PrefixPool | None
     """What was computed of how prompts begin; None where every prompt is computed as a whole."""
 
@@ -88,6 +91,10 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
     chat = ChatFormat(name, tokenizer, settings)
     # What comes with the weights about sampling is for other ways of asking them.
     loaded.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+    padding = _padding(tokenizer.pad_token_id, ends, readable)
+    together = tried(name, lambda: beside(loaded, padding))
+    if not together.unequal:
+        _log.info("%s answers only prompts of one length together: it reads their padding", name)
     return LoadedModel(
         name=name,
         model=loaded,
@@ -96,9 +103,10 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
         device=device,
         window=window_of(loaded.config, tokenizer),
         ends=ends,
-        padding=_padding(tokenizer.pad_token_id, ends, readable),
+        padding=padding,
         readable=readable,
         vocabulary=int(loaded.get_output_embeddings().weight.shape[0]),
+        beside=together,
         prefixes=_pool(name, loaded, settings.prefix_cache_mib, device),
     )
 
@@ -195,7 +203,7 @@ def load_tokenizer(source: ModelSource) -> Any:
 
 
 def _with_adapter(model: Any, adapter: ModelSource, *, merged: bool) -> Any:
-    """Put an adapter onto its base; merged where that loses no digits, which is quicker."""
+    """Put an adapter onto its base; merged, which is quicker, where that can be and loses no digits."""
     from peft import PeftModel  # noqa: PLC0415
 
     with warnings.catch_warnings(record=True) as remarks:
@@ -204,7 +212,8 @@ def _with_adapter(model: Any, adapter: ModelSource, *, merged: bool) -> Any:
     for remark in remarks:
         if "missing adapter keys" in str(remark.message):
             raise ValueError("the adapter lacks weights that its adapter_config.json speaks of")
-    return tuned.merge_and_unload() if merged else tuned
+    learnt = any(part.is_prompt_learning for part in tuned.peft_config.values())
+    return tuned.merge_and_unload() if merged and not learnt else tuned
 
 
 def _has_tokenizer(adapter: ModelSource) -> bool:

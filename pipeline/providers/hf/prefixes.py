@@ -17,6 +17,8 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
+from pipeline.providers.hf.beside import passes_over_gaps, ropes
+
 BLOCK: Final = 64
 """Tokens of a block: what is not enough for one is computed with the answer."""
 AT_ONCE: Final = 32_768
@@ -95,12 +97,10 @@ def can_reuse(model: Any) -> bool:
 
     That is so where every layer keeps keys and values, of one shape, of every token. It is not with
     sliding windows (what left them is gone), states (Mamba, linear attention) and learnt prefixes (of
-    PEFT).
+    PEFT). And padding between a beginning and what follows it must not count as distance.
     """
     config = model.config.get_text_config()
-    rope = getattr(config, "rope_parameters", None) or {}
-    nested = [part for part in rope.values() if isinstance(part, dict)]
-    if any(part.get("rope_type") in _CHANGING_ROPE for part in (rope, *nested)):
+    if any(rope.get("rope_type") in _CHANGING_ROPE for rope in ropes(model)):
         return False
     if any(tuned.is_prompt_learning for tuned in getattr(model, "peft_config", {}).values()):
         return False
@@ -108,13 +108,16 @@ def can_reuse(model: Any) -> bool:
     layers: list[Any] = cache.layers
     if any(type(layer) is not DynamicLayer for layer in layers):
         return False
+    beginning = [0, 1, 2]
     try:
         with torch.inference_mode():
-            forward(model, [[0]], cache)
+            forward(model, [beginning], cache)
     except (TypeError, ValueError, RuntimeError):
         return False
     kept = [x for layer in layers for x in (layer.keys, layer.values)]
-    return all(x is not None and x.shape == kept[0].shape and x.shape[2] == 1 for x in kept)
+    if any(x is None or x.shape != kept[0].shape or x.shape[2] != len(beginning) for x in kept):
+        return False
+    return passes_over_gaps(model, cache, beginning)
 
 
 def forward(model: Any, rows: Sequence[Sequence[int]], cache: DynamicCache) -> None:

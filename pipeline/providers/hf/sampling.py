@@ -40,7 +40,7 @@ class AnswerRow:
     abandoned: Callable[[], bool]
     constraint: Constraint | None = None
     tokens: list[int] = field(default_factory=list)
-    """What was written, the token that ends it included."""
+    """What was written, the token that ends it included; after a schema none is needed."""
     end: End = "open"
     reused: int = 0
     """Tokens of the prompt that had been computed before."""
@@ -60,6 +60,8 @@ class AnswerRow:
             self.end = "stop"
         elif self.constraint is not None and not self.constraint.take(token):
             self.end = "lost"
+        elif self.constraint is not None and self.constraint.is_complete():
+            self.end = "stop"  # also where no token ends an answer
         elif len(self.tokens) >= self.max_tokens:
             self.end = "length"
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 import llguidance.hf
 import numpy as np
 from llguidance import LLMatcher
-from llguidance.numpy import fill_next_token_bitmask
+from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
 from numpy.typing import NDArray
 
 from pipeline.providers.errors import FieldRejected
@@ -29,6 +29,9 @@ class Constraint(Protocol):
     def take(self, token: int) -> bool:
         """Go on with a token; False if the answer can no longer be followed."""
 
+    def is_complete(self) -> bool:
+        """Return whether nothing may come any more."""
+
 
 class SchemaCompiler:
     """Makes constraints for the tokens of one model."""
@@ -37,16 +40,17 @@ class SchemaCompiler:
         """Read the tokenizer, which takes about a second.
 
         Args:
-            tokenizer: of the model; a fast one.
+            tokenizer: of the model; a fast one. It may know more tokens than the model.
             vocabulary: how many numbers the model gives for the next token.
             ends: the tokens that end an answer.
 
         Raises:
             FieldRejected: its tokens cannot be followed.
         """
+        self._vocabulary = max(vocabulary, len(tokenizer))
         try:
             self._tokens = llguidance.hf.from_tokenizer(
-                tokenizer, n_vocab=vocabulary, eos_token=sorted(ends) or None
+                tokenizer, n_vocab=self._vocabulary, eos_token=sorted(ends) or None
             )
         except ValueError as error:
             raise FieldRejected(
@@ -61,7 +65,7 @@ class SchemaCompiler:
         Raises:
             FieldRejected: the schema holds something that cannot be enforced.
         """
-        return _Follower(LLMatcher(self._tokens, self._grammar(schema)))
+        return _Follower(LLMatcher(self._tokens, self._grammar(schema)), self._vocabulary)
 
     def _compiled(self, schema: str) -> str:
         grammar: str = LLMatcher.grammar_from_json_schema(
@@ -78,12 +82,19 @@ class SchemaCompiler:
 class _Follower:
     """A constraint by a matcher of llguidance."""
 
-    def __init__(self, matcher: LLMatcher) -> None:
+    def __init__(self, matcher: LLMatcher, vocabulary: int) -> None:
         self._matcher = matcher
+        self._words = allocate_token_bitmask(1, vocabulary)
+        """As many as the matcher writes: more than are asked for where the tokenizer knows more."""
 
     def write_allowed(self, words: NDArray[np.int32]) -> None:
-        fill_next_token_bitmask(self._matcher, words[None])
+        fill_next_token_bitmask(self._matcher, self._words)
+        words[:] = self._words[0, : len(words)]
 
     def take(self, token: int) -> bool:
         taken: bool = self._matcher.consume_token(token)
         return taken
+
+    def is_complete(self) -> bool:
+        complete: bool = self._matcher.is_accepting() and self._matcher.is_stopped()
+        return complete

@@ -38,6 +38,18 @@ def test_dialogues_are_written_resumed_and_priced_at_nothing(hipo: Hipo, tiny: P
     assert (again.data["cost_usd"], again.data["unpriced_calls"]) == (0.0, 0)
 
 
+def test_without_the_package_for_schemas_the_prompt_asks_for_the_format(
+    hipo: Hipo, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "pipeline.providers.hf.provider.find_spec",
+        lambda name: None if name == "llguidance" else find_spec(name),
+    )
+    result = hipo(*GENERATE, "--max-tokens", "16", "--model", f"hf/{tiny}", "--format", "json")
+    assert result.data["failed"] == {"truncated": 2}, "a random model writes no JSON by itself"
+    assert "the prompt alone asks for the format from now on" in result.err
+
+
 def test_a_model_that_was_trained_on_is_not_taken_for_the_same(hipo: Hipo, tiny: Path) -> None:
     assert hipo(*GENERATE, "--model", f"hf/{tiny}", "-q").code == 0
     save_tiny_model(tiny, window=16_384, brief=True, seed=1)

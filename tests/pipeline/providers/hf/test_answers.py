@@ -162,6 +162,19 @@ async def test_an_adapter_answers_as_it_does_merged_by_hand(hf, model, tmp_path)
     assert len(set(await texts(hf, request(adapter), request(tmp_path / "merged")))) == 1
 
 
+@pytest.mark.filterwarnings("ignore:Position ids are not supported:UserWarning")
+@pytest.mark.parametrize("kind", ["PromptTuning", "PrefixTuning"])
+async def test_a_beginning_that_was_learnt_answers_in_a_batch_as_alone(hf, model, tmp_path, kind):
+    peft, base = import_module("peft"), import_module("transformers").AutoModelForCausalLM
+    learnt = getattr(peft, f"{kind}Config")(task_type="CAUSAL_LM", num_virtual_tokens=4)
+    import_module("torch").manual_seed(1)
+    peft.get_peft_model(base.from_pretrained(model), learnt).save_pretrained(tmp_path)
+    asked = [request(tmp_path, "Why? " * i) for i in range(1, 4)]
+    alone = [(await texts(hf, one))[0] for one in asked]
+    assert await texts(hf, *asked) == alone
+    assert alone != await texts(hf, *(request(model, "Why? " * i) for i in range(1, 4)))
+
+
 async def test_a_gguf_file_is_read_once_and_answers_as_the_model_it_was_made_of(
     hf, model, tmp_path, monkeypatch
 ):

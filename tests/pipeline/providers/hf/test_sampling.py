@@ -158,6 +158,9 @@ class Bits:
     def take(self, token):
         return token in self.allowed
 
+    def is_complete(self):
+        return False
+
 
 def test_each_row_keeps_to_its_own_schema_and_one_without_to_none():
     logits = torch.arange(70.0)
