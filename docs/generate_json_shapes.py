@@ -118,7 +118,7 @@ TAIL = """## People who review
 `missing`, `begun`, `assumed_yield` and `tries`.
 
 `hipo review agreement RUN --format json` prints `{study, lines, canary, human_readings, readers, agreement, against_gold,
-against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` lines by code, `agreement` a list of
+against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` by code the `lines` and `dialogues` of each, `agreement` a list of
 `{dimension, statistic, value, interval, items, annotators}`, and the two others lists of `{reader, other, dimension, items,
 same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's labels.
 

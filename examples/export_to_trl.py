@@ -54,4 +54,7 @@ def main(data_set: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        print("usage: python examples/export_to_trl.py SET", file=sys.stderr)
+        sys.exit(2)
     main(Path(sys.argv[1]))

@@ -23,4 +23,7 @@ def main(data_set: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        print("usage: python examples/read_with_duckdb.py SET", file=sys.stderr)
+        sys.exit(2)
     main(Path(sys.argv[1]))

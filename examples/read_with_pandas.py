@@ -30,4 +30,7 @@ def main(run: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        print("usage: python examples/read_with_pandas.py RUN", file=sys.stderr)
+        sys.exit(2)
     main(Path(sys.argv[1]))

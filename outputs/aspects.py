@@ -32,3 +32,11 @@ def chosen_aspects(names: Sequence[str]) -> tuple[Aspect, ...]:
     if unknown:
         raise UsageError(f"unknown aspect {unknown[0]!r}", f"choose of: {', '.join(ASPECTS)}")
     return tuple(aspect for aspect in ASPECTS if aspect in names)
+
+
+def drawn_by(case: str, turn: int | None, aspect: str) -> str:
+    """Return what the order of options follows from for an item of a benchmark set.
+
+    The arm is no part of it: where strategies say the same, models are sent the same prompt.
+    """
+    return f"{case}/{turn}/{aspect}"

@@ -7,7 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 
-from outputs.dataset.columns import Row, label_column
+from outputs.dataset.columns import Row, label_column, right_goal
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -34,7 +34,7 @@ class Balance:
 
     def count(self, split: str, row: Row) -> None:
         """Count one row; all of them, before the first is asked about."""
-        label = row[self.column]
+        label = self._label(row)
         if label is not None:
             self._marks[_cell(split, row), str(label)].append(self._mark(row))
 
@@ -49,7 +49,7 @@ class Balance:
 
     def keeps(self, split: str, row: Row) -> bool:
         """Return whether a row stays; each is asked about once."""
-        label = row[self.column]
+        label = self._label(row)
         if label is None:
             return True
         place = _cell(split, row), str(label)
@@ -57,6 +57,9 @@ class Balance:
             return True
         self.dropped += 1
         return False
+
+    def _label(self, row: Row) -> object:
+        return right_goal(row) if self.column == "goal" else row[self.column]
 
     def _mark(self, row: Row) -> int:
         digest = hashlib.blake2b(str(row["id"]).encode(), digest_size=8, key=self._key).digest()

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Protocol
 
 from outputs.agreed_labels import AGREED, agreed_labels
-from outputs.aspects import ASPECTS, Aspect
+from outputs.aspects import ASPECTS, Aspect, drawn_by
 from outputs.benchmark_prompts import BenchmarkPrompts
 from outputs.dataset.columns import (
+    EXPERT_GOAL,
     PROVENANCE,
     TURN,
     LabelValues,
@@ -24,6 +25,7 @@ from outputs.dataset.columns import (
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import FACT, PEOPLE, SCENE, Scenes, listed_people, private_fact
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.learnt_once import LearntOnce
 from outputs.left_out import UNLABELLED
 from outputs.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, TaskItem, standing_question
@@ -133,6 +135,15 @@ class BenchmarkRows:
         self._labels = label_columns(self.scheme)
         self._values = LabelValues(self.scheme)
         self._is_target = is_target(self.scheme)
+        self._once = LearntOnce()
+
+    @property
+    def repeated(self) -> int:
+        """Rows so far that say what an earlier one of their case says, with the same labels.
+
+        They stay: what several strategies say belongs to the figures of each of them.
+        """
+        return self._once.repeats
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -168,7 +179,7 @@ class BenchmarkRows:
             for aspect in self.aspects:
                 if aspect != "conversation":
                     turn = turns[place]
-                    item = _item(f"{turn.index}/{aspect}", base, scene, history, place)
+                    item = _item(aspect, base, scene, history, (turn.index, place))
                     right = self._right(selected, turn)
                     shared = {AGREED.name: agreed.of(turn.index, right)}
                     known = labels | shared | self._prompts.of(aspect, item, right)
@@ -185,7 +196,7 @@ class BenchmarkRows:
         tactic = () if turn is None else turn.tactic
         labels: dict[str, LabelValue] = {label.dimension: label.value for label in tactic}
         if self.scheme.assigned:
-            labels[self.scheme.assigned] = selected.dialogue.case.goal
+            labels[self.scheme.assigned] = selected.goal
         return labels
 
     def _row(self, base: Row, aspect: Aspect, item: TaskItem, turn: int | None, known: Row) -> Row:
@@ -193,6 +204,9 @@ class BenchmarkRows:
         before = item.turns[: item.target]
         seen = () if aspect == "utterance" else before
         asking = None if item.standing is None else before[item.standing]
+        said = item.turns[item.target :] if item.target is not None else ()
+        labels = (base[EXPERT_GOAL.name], *(known[column.name] for column in self._labels))
+        self._once.is_new((base["case"], turn, aspect, seen, asking, said, labels))
         whose: Row = {}
         if self.listed:
             whose = {"role": item.role, "question_role": "" if asking is None else asking[0]}
@@ -209,13 +223,27 @@ class BenchmarkRows:
         }
 
 
-def _item(name: str, base: Row, scene: SceneView, history: History, place: int | None) -> TaskItem:
-    """Return what a question may be made of: nothing private, and nothing after the target."""
-    item_id = f"{base['case']}/{base['arm']}/{name}"
+def _item(
+    aspect: Aspect, base: Row, scene: SceneView, history: History, target: tuple[int, int] | None
+) -> TaskItem:
+    """Return what a question may be made of: nothing private, and nothing after the target.
+
+    Args:
+        aspect: what may be seen.
+        base: names case and arm.
+        scene: where they speak.
+        history: of the dialogue.
+        target: index of the turn and its place in the history; None: the dialogue is the subject.
+    """
+    turn, place = (None, None) if target is None else target
+    name = aspect if turn is None else f"{turn}/{aspect}"
+    item_id, case = f"{base['case']}/{base['arm']}/{name}", str(base["case"])
+    order = drawn_by(case, turn, aspect)
     if place is None:
-        return TaskItem(item_id, scene, history)
+        return TaskItem(item_id, scene, history, drawn_by=order)
     seen = history[: place + 1]
-    return TaskItem(item_id, scene, seen, place, standing_question(seen, place))
+    standing = standing_question(seen, place)
+    return TaskItem(item_id, scene, seen, place, standing, drawn_by=order)
 
 
 def _rows(scheme: Scheme, options: ExportOptions) -> BenchmarkRows:

@@ -18,7 +18,7 @@ from outputs.dataset.columns import Row, RowSource, by_case, left_out_notes
 from outputs.dataset.divided_writer import DividedWriter
 from outputs.dataset.folder import check_target, staged
 from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
-from outputs.export_facts import Seen, export_facts
+from outputs.export_facts import Seen, counts_to_note, export_facts
 from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.left_out import ROWS_LEFT_OUT
@@ -28,7 +28,7 @@ from outputs.selection_wish import Selection
 from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
-from outputs.without_row import reasons_without_row, repeats_of, rows_left_out_by
+from outputs.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
@@ -320,7 +320,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         place=(draft, job.folder.name),
         lengths=table,
     )
-    facts = replace(facts, wordings=tuple(sorted(seen.wordings)))
+    facts = replace(facts, wordings=tuple(sorted(seen.wordings)), repeated=repeated_by(source))
     if document is not None:
         facts = document(draft, facts)
     notes = (*left_out_notes(counted), *_notes(job, source, facts))
@@ -369,13 +369,9 @@ def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
 
 
 def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
-    notes = list(source.notes())
-    if facts.adjudicated:
-        notes.append(f"utterances with labels that an expert decided on: {facts.adjudicated:,}")
+    notes = [*source.notes(), *left_out_notes(counts_to_note(facts))]
     if job.plan.splits == ("test",) and KINDS.get(job.options.kind).fractions == job.plan.fractions:
         notes.append(_ALL_TEST)
-    if facts.by_people:
-        notes.append(f"utterances with labels that most people gave: {facts.by_people:,}")
     notes += left_out_notes(job.found.people_remarks)
     written = {file.split for file in facts.files}
     missing = [split for split in job.plan.splits if split not in written]

@@ -43,6 +43,8 @@ class Seen:
     """(language, who translated the texts of its scenario, who has read them)."""
     adjudicated: int = 0
     """Utterances whose labels an expert decided on."""
+    expert_goals: int = 0
+    """Dialogues whose goal an expert decided on."""
     by_people: int = 0
     """Utterances whose labels are those that most people gave."""
     without_row: Counter[str] = field(default_factory=Counter)
@@ -72,6 +74,7 @@ class Seen:
             self.wordings.add((selected.dialogue.case.language, by, wording.reviewed or ""))
         self.arms[selected.source.name, selected.arm.id] += 1
         self.adjudicated += len(selected.adjudicated & turns)
+        self.expert_goals += selected.expert_goal is not None
         self.by_people += len(selected.people & turns)
         for turn in selected.dialogue.turns:
             for label in turn.tactic if turn.index in turns else ():
@@ -134,11 +137,23 @@ def export_facts(
         openings={kind: n for kind in _OPENINGS if (n := seen.openings[kind])},
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
         adjudicated=seen.adjudicated,
+        expert_goals=seen.expert_goals,
         by_people=seen.by_people,
         real_names=any(run.material.recipe.real_names for run in found.runs),
         any_people=found.lists_people,
         reliability=reliability(found.scheme, found.runs),
     )
+
+
+def counts_to_note(facts: ExportFacts) -> dict[str, int]:
+    """Return what whoever uses a set should know of its rows, with how often, where it occurs."""
+    counts = {
+        "rows that repeat another arm's word for word, of which models are asked once": facts.repeated,
+        "utterances with labels that an expert decided on": facts.adjudicated,
+        "dialogues whose goal an expert decided on": facts.expert_goals,
+        "utterances with labels that most people gave": facts.by_people,
+    }
+    return {what: n for what, n in counts.items() if n}
 
 
 def _by_run(found: OpenSelection, seen: Seen) -> dict[str, int]:

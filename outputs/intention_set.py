@@ -102,7 +102,12 @@ class IntentionRows:
         }
         name = f"{dialogue.case.id}/{dialogue.arm}"
         for question in intention_questions(
-            name, turns, self._dimension, self._options, names_of(scenario)
+            name,
+            turns,
+            self._dimension,
+            self._options,
+            names_of(scenario),
+            drawn_by=dialogue.case.id,
         ):
             source = sources[question.run.first]
             row = {"id": question.id, **known, **_row(question), "labelled_by": source}

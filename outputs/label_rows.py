@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from outputs.aspects import ASPECTS, TASK_OF, Aspect
+from outputs.aspects import ASPECTS, TASK_OF, Aspect, drawn_by
 from outputs.dataset.columns import (
     PROVENANCE,
     TURN,
@@ -116,7 +116,7 @@ class LabelRows:
             for aspect in self.aspects:
                 if aspect != "conversation" and aspect in self._prompts:
                     known = {"id": f"{base['case']}/{base['arm']}/{turn.index}/{aspect}", **base}
-                    item = self._item(str(known["id"]), selected, history, place)
+                    item = self._item(str(known["id"]), selected, aspect, history, place)
                     learnt = self._learnt(selected, aspect, item, turn)
                     if learnt is not None:
                         yield {**known, "turn": turn.index, "aspect": aspect, **labels, **learnt}
@@ -125,7 +125,7 @@ class LabelRows:
                 self.rows_left_out[NO_REASON] += 1
                 return
             known = {"id": f"{base['case']}/{base['arm']}/conversation", **base}
-            item = self._item(str(known["id"]), selected, history)
+            item = self._item(str(known["id"]), selected, "conversation", history)
             learnt = self._learnt(selected, "conversation", item, None)
             if learnt is not None:
                 labels = self._values.of(selected, None)
@@ -148,16 +148,24 @@ class LabelRows:
         return self.row_format.example(asked, answer)
 
     def _item(
-        self, row_id: str, selected: SelectedDialogue, history: History, target: int | None = None
+        self,
+        row_id: str,
+        selected: SelectedDialogue,
+        aspect: Aspect,
+        history: History,
+        target: int | None = None,
     ) -> TaskItem:
         """Return one utterance, or the conversation, with what may be shown of it."""
+        case = selected.dialogue.case
+        turn = None if target is None else selected.dialogue.turns[target].index
         return TaskItem(
             id=row_id,
             scene=self._scenes.view(selected),
             turns=history if target is None else history[: target + 1],
             target=target,
             standing=None if target is None else standing_question(history, target),
-            scenario=selected.dialogue.case.scenario,
+            scenario=case.scenario,
+            drawn_by=drawn_by(case.id, turn, aspect),
         )
 
     def _answer(
@@ -170,7 +178,7 @@ class LabelRows:
         """Return what is learnt, or None where reasons are lacking or would tell too much."""
         goal: tuple[TacticLabel, ...] = ()
         if self.scheme.assigned and GOAL in self._tasks[aspect].asks:
-            goal = (TacticLabel(self.scheme.assigned, selected.dialogue.case.goal),)
+            goal = (TacticLabel(self.scheme.assigned, selected.goal),)
         if turn is None:
             return labels_answer(goal)
         if self.rationale:

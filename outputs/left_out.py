@@ -14,6 +14,7 @@ NOT_SELECTED: Final = "not_selected"
 IN_EARLIER_RUN: Final = "in_earlier_run"
 ROWS_LEFT_OUT: Final = "rows_left_out"
 DECEPTIVE: Final = "deceptive"
+MISSED_GOAL: Final = "missed_goal"
 UNLABELLED: Final = "unlabelled"
 REPLACED_BY_EXPERTS: Final = "replaced_by_experts"
 UNREASONED: Final = "unfit_reasons"
@@ -41,6 +42,7 @@ WORDS: Final[Mapping[str, str]] = {
     IN_EARLIER_RUN: "of a case and arm that an earlier run of the set has",
     ROWS_LEFT_OUT: "all of whose rows were left out",
     DECEPTIVE: "that are deceptive: nobody is taught from those without leave",
+    MISSED_GOAL: "in which an expert found another goal than the assigned one",
     UNLABELLED: "without an utterance that has all its labels",
     REPLACED_BY_EXPERTS: "whose labels an expert replaced",
     UNREASONED: "whose rationales are missing or may give the fact away",

@@ -25,7 +25,6 @@ from outputs.dataset.manifest import Column
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask, KindOption
 from outputs.formats.registry import FORMATS
 from outputs.formats.shape import RowFormat
-from outputs.left_out import DECEPTIVE
 from outputs.missing_pairs import why_no_pair
 from outputs.origins import DEFAULT_ORIGINS, Origin
 from outputs.preferred_answers import (
@@ -35,7 +34,7 @@ from outputs.preferred_answers import (
     without_contradictions,
 )
 from outputs.selection import SelectedDialogue
-from outputs.sft import is_truthful, require_truthful_goals
+from outputs.sft import require_truthful_goals, why_not_learnt
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -103,7 +102,7 @@ class PreferenceRows:
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the pairs within dialogues that were not discarded, and those between dialogues."""
-        self._batch = [s for s in batch if self._may_be_learnt(s)]
+        self._batch = [s for s in batch if not self._why_not(s)]
         self._preferred = []
         if not self._batch:
             return
@@ -133,14 +132,14 @@ class PreferenceRows:
         """Say what was left out, and which prompts nobody was sent."""
         return left_out_notes(self._left_out + self.actors.counts)
 
-    def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
-        return self.include_deception or is_truthful(self.scheme, selected)
+    def _why_not(self, selected: SelectedDialogue) -> str:
+        return why_not_learnt(selected, include_deception=self.include_deception)
 
     def why_none(self, selected: SelectedDialogue) -> str:
         """Return why a dialogue of the latest batch gave no pair."""
-        if not self._may_be_learnt(selected):
-            return DECEPTIVE
-        return why_no_pair(selected, self._batch, self._preferred, self.origins)
+        return self._why_not(selected) or why_no_pair(
+            selected, self._batch, self._preferred, self.origins
+        )
 
     def _says_something_else(self, one: PreferredAnswer) -> bool:
         """Return whether the sides of a pair have different words, and count it where not."""

@@ -74,6 +74,18 @@ class SelectedDialogue:
     """Indices of the turns whose labels an expert decided on."""
     people: frozenset[int] = frozenset()
     """Indices of the turns whose labels are those that most people gave."""
+    expert_goal: str | None = None
+    """The goal that an expert decided on; None: no expert did."""
+
+    @property
+    def goal(self) -> str:
+        """The goal that it is labelled with: the expert's, else the assigned one."""
+        return self.dialogue.case.goal if self.expert_goal is None else self.expert_goal
+
+    @property
+    def missed_its_goal(self) -> bool:
+        """Whether an expert found another goal in it than the one that was assigned."""
+        return self.dialogue.case.goal not in ("", self.goal)
 
     @property
     def read(self) -> frozenset[int]:
@@ -221,6 +233,7 @@ class OpenSelection:
                     run,
                     entry.adjudicated,
                     people,
+                    _expert_goal(run.scheme, entry),
                 )
 
     @property
@@ -365,6 +378,11 @@ def _scenario_ids(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
 def _arm_facts(state: ArmState) -> ArmFacts:
     models = {role: model.name for role, model in state.arm.models.items()}
     return ArmFacts(state.id, state.arm.strategy, models)
+
+
+def _expert_goal(scheme: Scheme, entry: CorpusEntry) -> str | None:
+    goal = entry.settled.get(scheme.assigned)
+    return goal if isinstance(goal, str) else None
 
 
 def _first(seen: set[int], entry: CorpusEntry) -> bool:

@@ -28,7 +28,7 @@ from outputs.formats.registry import FORMATS
 from outputs.formats.shape import Prompt, RowFormat
 from outputs.label_rows import ASPECT, LabelRows, label_tasks, task_prompts
 from outputs.learnt_once import LearntOnce
-from outputs.left_out import DECEPTIVE, NO_QUESTION, REPLACED_BY_EXPERTS, UNLABELLED
+from outputs.left_out import DECEPTIVE, MISSED_GOAL, NO_QUESTION, REPLACED_BY_EXPERTS, UNLABELLED
 from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
 from scenarios.dialogue import Turn
@@ -73,7 +73,7 @@ class ActorRows:
         for selected in batch:
             if self.task == "initiator":
                 yield from self._questions(selected)
-            elif self._may_be_learnt(selected):
+            elif not self._why_not(selected):
                 yield from self._answers(selected)
 
     def why_none(self, selected: SelectedDialogue) -> str:
@@ -81,8 +81,8 @@ class ActorRows:
         turns = selected.dialogue.turns
         if self.task == "initiator":
             return "" if any(map(_is_improvised_question, turns)) else NO_QUESTION
-        if not self._may_be_learnt(selected):
-            return DECEPTIVE
+        if why_not := self._why_not(selected):
+            return why_not
         labelled = [turn for turn in turns if self._is_labelled(turn)]
         if not labelled:
             return UNLABELLED
@@ -98,8 +98,8 @@ class ActorRows:
         """Say what was left out, and which prompts nobody was sent."""
         return left_out_notes(self._left_out + self.actors.counts)
 
-    def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
-        return self.include_deception or is_truthful(self.scheme, selected)
+    def _why_not(self, selected: SelectedDialogue) -> str:
+        return why_not_learnt(selected, include_deception=self.include_deception)
 
     def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
@@ -121,7 +121,7 @@ class ActorRows:
         for turn in turns:
             if _is_improvised_question(turn):
                 asked = self.actors.before(selected, turn)
-                labels = self._values.of(selected, None)
+                labels = self._values.of(selected, turn)
                 said = self.actors.question(turn.text)
                 if self._once.is_new((asked, said)):
                     yield self._row(base, turn, labels, asked, said)
@@ -140,12 +140,18 @@ def _is_improvised_question(turn: Turn) -> bool:
     return not turn.is_of_labelled_role and turn.kind == "improvised"
 
 
-def is_truthful(scheme: Scheme, selected: SelectedDialogue) -> bool:
-    """Return whether the goal of a dialogue forbids saying what is false.
+def why_not_learnt(selected: SelectedDialogue, *, include_deception: bool) -> str:
+    """Return why nobody is to learn speaking from a dialogue, as what is left out is named, or "".
 
-    Where a scheme assigns nothing, nobody was told to deceive.
+    It is deceptive, where that is not asked for: its goal, the expert's if one decided, does not
+    forbid saying what is false. Where a scheme assigns nothing, nobody was told to deceive. Or an
+    expert found another goal in it than was assigned: it does not do what its prompt asks for.
     """
-    return not scheme.assigned or selected.dialogue.case.goal in scheme.truthful_goals
+    scheme = selected.scheme
+    if selected.missed_its_goal:
+        return MISSED_GOAL
+    truthful = not scheme.assigned or selected.goal in scheme.truthful_goals
+    return "" if include_deception or truthful else DECEPTIVE
 
 
 def require_truthful_goals(scheme: Scheme) -> None:

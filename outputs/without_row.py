@@ -32,6 +32,20 @@ class LeavesRowsOut(Protocol):
         """How many it has left out so far, by reason: as ``outputs.left_out`` names it, or plain words."""
 
 
+@runtime_checkable
+class KeepsRepeats(Protocol):
+    """A source of rows some of which repeat an earlier one, and stay."""
+
+    @property
+    def repeated(self) -> int:
+        """How many so far."""
+
+
+def repeated_by(source: RowSource) -> int:
+    """Return how many rows so far repeat an earlier one and are in the set all the same."""
+    return source.repeated if isinstance(source, KeepsRepeats) else 0
+
+
 def repeats_of(source: RowSource) -> Callable[[], int]:
     """Return what tells how many rows a source has left out so far because they repeat others."""
     if isinstance(source, CountsRepeats):

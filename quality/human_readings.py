@@ -17,11 +17,22 @@ GOLD = "gold"
 
 
 @dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody who answered, and how much."""
+
+    code: str
+    lines: int
+    """Lines, and runs of lines, with an answer."""
+    dialogues: int
+    """Dialogues with an answer about them as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
 class HumanReadings:
     """The readings of a study by people; nothing but their number before there are two."""
 
-    readers: tuple[tuple[str, int], ...] = ()
-    """(code, lines) of the people who answered lines that another of them answered, too."""
+    readers: tuple[Reader, ...] = ()
+    """The people who answered what another of them answered, too."""
     alone: int = 0
     """People who have answered lines, but none that anybody else has."""
     agreement: tuple[AgreementRow, ...] = ()
@@ -56,8 +67,14 @@ def human_readings(
         who_read[answer.item].add(answer.annotator)
     everybody = sorted({answer.annotator for answer in answers})
     joined = {name for names in who_read.values() if len(names) > 1 for name in names}
+    whole = {d.id for d in scheme.dimensions if d.level == "dialogue"}
+    dialogues = {answer.item for answer in answers if answer.dimension in whole}
     readers = tuple(
-        (name, sum(name in names for names in who_read.values()))
+        Reader(
+            name,
+            lines=sum(name in names for item, names in who_read.items() if item not in dialogues),
+            dialogues=sum(name in who_read[item] for item in dialogues),
+        )
         for name in everybody
         if name in joined
     )

@@ -169,7 +169,12 @@ def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
         name = "/".join(key)
         spoken[name], _ = settled_turns(dialogue, labelled[key])
         asked = intention_questions(
-            name, spoken[name], scheme.dimension(INTENTION), rules, names_of(scenarios[key])
+            name,
+            spoken[name],
+            scheme.dimension(INTENTION),
+            rules,
+            names_of(scenarios[key]),
+            drawn_by=key[0],
         )
         questions += [question.checked for question in asked]
     people = [

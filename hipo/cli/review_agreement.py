@@ -43,14 +43,14 @@ def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
     """Return what ``hipo review agreement --format json`` prints.
 
     ``study``; ``lines`` and ``canary`` of gold lines; ``human_readings``: how many people answered
-    lines that another of them answered, too; ``readers``: their codes with the lines of each; then,
+    lines that another of them answered, too; ``readers``: by code the ``lines`` and ``dialogues`` of each; then,
     once there are two, ``agreement``, ``against_gold`` and ``against_programs``.
     """
     readings = found.readings
     return {
         **plain(found, "study lines canary"),
         "human_readings": len(readings.readers),
-        "readers": dict(readings.readers),
+        "readers": {one.code: plain(one, "lines dialogues") for one in readings.readers},
         "agreement": [
             plain(row, "dimension statistic value interval items annotators",
                   interval=_bounds(row.interval))
@@ -82,7 +82,7 @@ def _text(found: StudyAgreement) -> Iterator[str]:
         [row.dimension, row.statistic, _figure(row.value), _range(row.interval), str(row.items)]
         for row in readings.agreement
     ]
-    figures = columns(["dimension", "statistic", "value", "95% interval", "lines"], rows)
+    figures = columns(["dimension", "statistic", "value", "95% interval", "items"], rows)
     yield "\n".join(["people with each other", figures, *notes_on(readings.agreement)])
     if readings.against_gold:
         yield "each person against the gold labels\n" + _table(readings.against_gold)
@@ -93,8 +93,9 @@ def _text(found: StudyAgreement) -> Iterator[str]:
 
 def _readers(readings: HumanReadings) -> Iterator[str]:
     yield f"human readings: {len(readings.readers)}"
-    for code, lines in readings.readers:
-        yield f"  {code}  {plural(lines, 'line')}"
+    for reader in readings.readers:
+        counts = ((reader.lines, "line"), (reader.dialogues, "dialogue"))
+        yield f"  {reader.code}  {' and '.join(plural(n, what) for n, what in counts if n)}"
     if readings.alone:
         people = "1 person has" if readings.alone == 1 else f"{readings.alone} people have"
         yield f"{people} answered lines that nobody else has; they count from the second reader on"

@@ -25,7 +25,7 @@ FEWEST = 2
 """Scenarios without which nothing can be guessed from the others."""
 SAME = "the same throughout"
 ONE_LABEL = "one label only in every scenario"
-_NOT_HELD = "not in a data set"
+_NOT_HELD = "not in this data set"
 
 
 def check_installed() -> None:

@@ -20,9 +20,10 @@ from scenarios.schemes.registry import load_scheme
 
 NEEDED = ("case", "arm", "scenario", "goal")
 """Columns without which there is nothing to audit."""
-_NOT_HELD = (
-    "a data set holds neither the words of private facts nor what was drawn for the people: audit "
-    "the run for these"
+_NOT_HELD = "the rows do not hold what was drawn for the people: audit the run for that"
+_NO_FACT = (
+    "the rows hold neither the words of private facts nor what was drawn for the people: audit the"
+    " run for these"
 )
 
 
@@ -74,7 +75,8 @@ def set_corpus(
             "audit the run, or a set for --to benchmark, sft or dpo",
         )
     lines = any(one.said for one in gathered.values())
-    remarks = [_NOT_HELD]
+    facts = any(one.row.get("fact_text") for one in gathered.values())
+    remarks = [_NOT_HELD if facts else _NO_FACT]
     if not lines:
         remarks.append("no lines of conversations could be read from the rows")
     if scheme is None:
@@ -83,7 +85,8 @@ def set_corpus(
         )
     else:
         remarks += not_asked(scheme, dimensions)
-    known: frozenset[Known] = frozenset(("lines",)) if lines else frozenset()
+    held: tuple[tuple[Known, bool], ...] = (("lines", lines), ("fact text", facts))
+    known = frozenset(name for name, there in held if there)
     goal = "goal" if scheme is None else scheme.assigned
     return AuditCorpus(
         rows.name, goal, dimensions, tuple(dialogues), known, of, scheme, tuple(remarks)
@@ -128,6 +131,7 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
         return None
     first = min(labelled)
     answering = {text.role for text in labelled.values()}
+    opening = "\n".join(text for _, text in said[:first])
     return AuditedDialogue(
         case=str(row["case"]),
         pair=str(row.get("pair") or row["case"]),
@@ -145,8 +149,10 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
             )
             for turn, text in labelled.items()
         ),
-        opening="\n".join(text for _, text in said[:first]),
+        opening=opening,
         asked="\n".join(text for role, text in said if role not in answering),
+        fact_text=str(row.get("fact_text") or ""),
+        public_text="\n".join([str(row.get("situation") or ""), opening]),
         made_by={k: str(row[k]) for k in ("strategy", "model", "language") if k in row},
     )
 

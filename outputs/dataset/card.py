@@ -87,7 +87,7 @@ def _annotators(facts: ExportFacts) -> list[str]:
     return [
         *_if(not facts.only_imported or bool(facts.judges), "machine-generated"),
         *_if(facts.imported > 0, "found"),
-        *_if(facts.adjudicated > 0, "expert-generated"),
+        *_if(facts.adjudicated + facts.expert_goals > 0, "expert-generated"),
         *_if(people, "other"),
     ]
 

@@ -17,6 +17,12 @@ from scenarios.verdicts import Verdict
 Row = dict[str, object]
 """One row, plain data; every row of a file has the same keys in the same order."""
 
+EXPERT_GOAL = Column(
+    "expert_goal",
+    "text",
+    "The goal that an expert decided on in review, which is the right label in place of the assigned"
+    " one; null: no expert did.",
+)
 PROVENANCE: tuple[Column, ...] = (
     Column("id", "text", "Names the row; the same in every export of the same run."),
     Column(
@@ -32,6 +38,7 @@ PROVENANCE: tuple[Column, ...] = (
     Column("category", "text", "The category of the scenario."),
     Column("fact", "text", "The id of the private fact that the responder knows."),
     Column("goal", "text", "The goal that the responder was assigned."),
+    EXPERT_GOAL,
     Column("language", "text", "The language of the dialogue (BCP 47)."),
     Column("strategy", "text", "How the responder's utterances were generated."),
     Column("model", "text", "The model that spoke for the responder."),
@@ -42,7 +49,8 @@ LABELLED_BY = Column(
     "labelled_by",
     "text",
     "Whose labels: speaker (declared with the words), expert (decided in review; what the expert did"
-    " not decide on is what most people say), people (what most of them say); null: no labels.",
+    " not decide on is what most people say), people (what most of them say); of a whole dialogue expert,"
+    " where one decided on its goal; null: no labels, or the assigned goal.",
 )
 _KINDS: dict[str, ColumnKind] = {"interval": "float", "multi": "texts"}
 
@@ -99,11 +107,18 @@ def provenance(selected: SelectedDialogue) -> Row:
         "category": selected.scenario.category,
         "fact": case.fact,
         "goal": case.goal,
+        EXPERT_GOAL.name: selected.expert_goal,
         "language": case.language,
         "strategy": selected.arm.strategy,
         "model": selected.arm.model,
         "verdict": selected.verdict or "undecided",
     }
+
+
+def right_goal(row: Row) -> object:
+    """Return the goal that a row is labelled with: the expert's, else the assigned one."""
+    decided = row.get(EXPERT_GOAL.name)
+    return row["goal"] if decided is None else decided
 
 
 def label_columns(scheme: Scheme) -> tuple[Column, ...]:
@@ -138,8 +153,13 @@ class LabelValues:
         self._nothing: Row = dict.fromkeys((*self._columns.values(), LABELLED_BY.name))
 
     def of(self, selected: SelectedDialogue, turn: Turn | None) -> Row:
-        """Return the labels of an utterance by column, nulls where it has none."""
+        """Return the labels of an utterance by column, nulls where it has none.
+
+        Of a dialogue as a whole, for which ``turn`` is None, the goal alone may be labelled.
+        """
         values = self._nothing.copy()
+        if turn is None and selected.expert_goal is not None:
+            values["labelled_by"] = "expert"
         if turn is not None and turn.tactic:
             for label in turn.tactic:
                 if label.dimension in self._columns:

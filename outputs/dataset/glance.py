@@ -21,9 +21,14 @@ def at_a_glance(facts: ExportFacts) -> list[tuple[str, str]]:
         ("Declared labels confirmed blind (whole runs)", "; ".join(_confirmed(facts)) or UNKNOWN),
         ("Foils, wrong labels shown to judges (whole runs)", _foils(facts)),
         ("Human readings (whole runs)", _human_readings(facts)),
-        ("Labels decided by an expert", f"{plural(facts.adjudicated, 'utterance')}"),
+        ("Labels decided by an expert", _by_expert(facts)),
         ("What the goal label means at the first lines", _goal_at_first_lines(facts)),
     ]
+
+
+def _by_expert(facts: ExportFacts) -> str:
+    goals = f", the goals of {plural(facts.expert_goals, 'dialogue')}" if facts.expert_goals else ""
+    return plural(facts.adjudicated, "utterance") + goals
 
 
 def _judged_by(facts: ExportFacts) -> str:

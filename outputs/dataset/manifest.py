@@ -155,6 +155,10 @@ class ExportFacts:
     """What judges found of the labels of the runs, and how people who reviewed agree."""
     adjudicated: int = 0
     """Utterances that rows are about whose labels an expert decided on."""
+    expert_goals: int = 0
+    """Dialogues whose goal an expert decided on."""
+    repeated: int = 0
+    """Rows in the set that repeat another of their case word for word, labels alike."""
     by_people: int = 0
     """Utterances that rows are about whose labels are those that most people gave."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())

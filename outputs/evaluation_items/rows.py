@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from outputs.aspects import drawn_by
 from outputs.comparable import Row
 from outputs.dataset.columns import label_column
 from outputs.people_labels import labelled_dimensions
@@ -52,6 +53,7 @@ class _ItemRow(BaseModel):
     scenario: str = Field(min_length=1)
     category: str = ""
     goal: str | None = None
+    expert_goal: str | None = None
     language: str = "en"
     strategy: str = ""
     model: str = ""
@@ -141,9 +143,12 @@ def benchmark_item(
         raise InputError([located.problem(("utterance",), found="nothing", expected="a line")])
     said: History = tuple((line.role, line.content) for line in row.context)
     known: set[Knowledge] = {"history"}
+    order = drawn_by(row.case, row.turn, row.aspect)
     if row.aspect == "conversation":
         fact = row.fact(claims or ())
-        asked = TaskItem(row.id, row.scene, said, fact=fact, goal=row.goal, facts=row.facts)
+        asked = TaskItem(
+            row.id, row.scene, said, fact=fact, goal=row.goal, facts=row.facts, drawn_by=order
+        )
     else:
         if row.aspect == "utterance":
             known.discard("history")
@@ -155,7 +160,7 @@ def benchmark_item(
             known.add("question")
         asked = TaskItem(
             row.id, row.scene, turns, target, standing, row.fact(claims or ()), row.goal,
-            facts=row.facts,
+            facts=row.facts, drawn_by=order,
         )  # fmt: skip
     if asked.fact is not None or asked.scene.people:
         known |= {"fact"} if claims is None else {"fact", "claims"}
@@ -227,10 +232,13 @@ def _references(
                 labels[dimension.id] = label
     source = READ_BY.get(row.labelled_by or "", "declared")
     references: dict[str, Mapping[str, str]] = {source: labels} if labels else {}
-    if row.goal and scheme.assigned:
-        goal = _known(located, ("goal",), scheme.goal, row.goal)
-        references["declared"] = {**references.get("declared", {}), scheme.assigned: goal}
-        labels = {**labels, scheme.assigned: goal}
+    # The expert's goal last: it is the right one where both are known.
+    for name, whose in (("goal", "declared"), ("expert_goal", READ_BY["expert"])):
+        value = getattr(row, name)
+        if value and scheme.assigned:
+            goal = _known(located, (name,), scheme.goal, value)
+            references[whose] = {**references.pop(whose, {}), scheme.assigned: goal}
+            labels = {**labels, scheme.assigned: goal}
     shared = {name: labels[name] for name in row.agreed or () if name in labels}
     return {**references, "agreed": shared} if shared else references
 

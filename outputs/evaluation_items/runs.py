@@ -77,13 +77,13 @@ def _items(
 ) -> Iterator[EvaluationItem]:
     """Yield the items of a benchmark set, and count dialogues by their fixed lines.
 
-    With ``read`` only of cases of which experts or people labelled something.
+    With ``read`` only of cases of which experts or people labelled something, the goal among it.
     """
     prompts = BenchmarkPrompts(found.scheme, (), ())
     source = BenchmarkRows(found.scheme, prompts=prompts, listed=found.lists_people)
     for batch in by_case(found.dialogues()):
         openings.update(filter(None, map(opening_of, batch)))
-        if read and not any(selected.read for selected in batch):
+        if read and not any(one.read or one.expert_goal is not None for one in batch):
             continue
         scenario, case = batch[0].scenario, batch[0].dialogue.case
         claims = fact_view(scenario, case.fact).false_claims if case.fact else ()

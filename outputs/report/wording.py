@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scenarios.plural import plural
-from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
 if TYPE_CHECKING:
     from outputs.judge_agreement import ConfirmedShare
     from quality.bootstrap import Interval
+    from scenarios.schemes.model import Scheme
 
 NOTHING = "\u2013"
 FEW = 10

@@ -72,7 +72,6 @@ class TaskItem:
     """One utterance or dialogue with all that is known of it; a task chooses what is shown."""
 
     id: str
-    """Decides the order in which options are listed."""
     scene: SceneView
     turns: History
     """What was said up to and including the target; of a dialogue everything."""
@@ -96,6 +95,14 @@ class TaskItem:
     drawn then."""
     facts: tuple[FactView, ...] = ()
     """What each of the people alone knows, where the scene lists people and it is known."""
+    drawn_by: str = ""
+    """Decides the order in which options are listed, so that items with the same one and the same
+    words get the same prompt; empty: the id does."""
+
+    @property
+    def draw_key(self) -> str:
+        """What the order of options follows from."""
+        return self.drawn_by or self.id
 
     @property
     def role(self) -> RoleKey:

@@ -22,8 +22,8 @@ stay in the caches of endpoints."""
 class OptionOrder:
     """In which order the labels of a dimension are listed for each item.
 
-    It follows from the item's id, so that over many items every label stands in every place
-    equally often. A scale keeps its order.
+    It follows from what the item is drawn by, so that over many items every label stands in every
+    place equally often. A scale keeps its order.
     """
 
     def __init__(self, dimension: Dimension) -> None:
@@ -32,15 +32,15 @@ class OptionOrder:
         self._is_scale = dimension.measurement == "ordinal"
         self._key = f"option order\x1f{dimension.id}\x1f"
 
-    def of(self, item_id: str) -> tuple[str, ...]:
+    def of(self, draw_key: str) -> tuple[str, ...]:
         """Return the labels in the order for one item."""
-        return self._values if self._is_scale else _permuted(self._values, self._key + item_id)
+        return self._values if self._is_scale else _permuted(self._values, self._key + draw_key)
 
 
 def chosen_options(dimension: Dimension, options: Options, item: TaskItem) -> tuple[str, ...]:
     """Return the labels that are listed for an item that has options of its own, in their order.
 
-    The right label is one of them; which others, and where it stands, follow from the item's id.
+    The right label is one of them; which others, and where it stands, follow from what it is drawn by.
 
     Raises:
         UsageError: the right label is not known, or is no label of the dimension.
@@ -52,11 +52,12 @@ def chosen_options(dimension: Dimension, options: Options, item: TaskItem) -> tu
             f"found {right!r}; labels: {', '.join(dimension.values)}",
         )
     others = _permuted(
-        distractors_of(dimension, options, right), f"distractors\x1f{dimension.id}\x1f{item.id}"
+        distractors_of(dimension, options, right),
+        f"distractors\x1f{dimension.id}\x1f{item.draw_key}",
     )
     listed = {right, *others[: options.distractors]}
     in_order = tuple(label for label in dimension.values if label in listed)
-    return _permuted(in_order, f"option order\x1f{dimension.id}\x1f{item.id}")
+    return _permuted(in_order, f"option order\x1f{dimension.id}\x1f{item.draw_key}")
 
 
 def distractors_of(dimension: Dimension, options: Options, right: str) -> tuple[str, ...]:
@@ -90,13 +91,13 @@ def broken_rules(options: Options, right: Label, other: Label) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def label_order(item_id: str) -> int:
+def label_order(draw_key: str) -> int:
     """Return in which of the ``ORDERS`` orders definitions are listed for an item.
 
-    It follows from the item's id (of judges, that of the case), so that no label gains by its place
+    It follows from what the item is drawn by (of judges, the case), so that no label gains by its place
     in the whole corpus.
     """
-    return seed_from("label order", item_id) % ORDERS
+    return seed_from("label order", draw_key) % ORDERS
 
 
 def reordered(dimension: Dimension, order: int) -> Dimension:

@@ -175,8 +175,8 @@ class TaskPart:
         """
         if self._task.shuffled == "definitions":
             return Listing(self._fixed, self.form, self.prompt.answer, ())
-        item_id = item.id
-        options = {dimension: order.of(item_id) for dimension, order in self._orders}
+        draw_key = item.draw_key
+        options = {dimension: order.of(draw_key) for dimension, order in self._orders}
         if not self._own:
             return Listing(options, self.form, self.prompt.answer, ())
         lettered = [d for d in self.dimensions if d.id in self._own]
@@ -239,7 +239,7 @@ class TaskPart:
 
 def order_of(task: Task, item: TaskItem) -> int:
     """Return in which order the definitions are listed for an item."""
-    return label_order(item.id) if task.shuffled == "definitions" else 0
+    return label_order(item.draw_key) if task.shuffled == "definitions" else 0
 
 
 def _with_letters(dimension: Dimension, count: int) -> Dimension:

@@ -164,8 +164,8 @@ def estimates(
 ) -> list[ClusteredEstimate]:
     """Return figures with percentile intervals.
 
-    There is no interval for fewer than 10 items or 2 clusters, and none where all draws give the
-    same figure: the bootstrap knows nothing there. Only a share of all answers has the interval of
+    There is no interval for fewer than 10 items or 2 clusters, and none that would have no width:
+    where draws give the same figure the bootstrap knows nothing. Only a share of all answers has the interval of
     a share over clusters in its place.
 
     Args:
@@ -201,8 +201,7 @@ def _bound(
     if figure.is_share:
         return share_interval(draws, value, clusters, how.coverage)
     found = interval(draws, how.coverage, clusters)
-    nothing = found is not None and not found.has_width and np.nanmax(draws) == np.nanmin(draws)
-    return None if nothing else found
+    return found if found is not None and found.has_width else None
 
 
 def sums_by(codes: Codes, features: Floats) -> Floats:

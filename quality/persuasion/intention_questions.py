@@ -61,15 +61,19 @@ def intention_questions(
     dimension: Dimension,
     options: Options,
     names: Mapping[str, str],
+    *,
+    drawn_by: str = "",
 ) -> Iterator[IntentionQuestion]:
     """Yield a question about every run of turns of a dialogue.
 
     Args:
-        dialogue: its id; options are drawn by it and the place of the run.
+        dialogue: its id.
         turns: with the intentions that count.
         dimension: the intentions.
         options: how many wrong ones are listed, and by which rules.
         names: what placeholders in the wording of options stand for.
+        drawn_by: decides with the place of the run which options are listed, and their order;
+            empty: the dialogue does.
     """
     by_id = {label.id: label for label in dimension.labels}
     said: History = tuple((turn.role, turn.text) for turn in turns)
@@ -77,8 +81,10 @@ def intention_questions(
     for run in runs_of_turns(turns):
         if run.intention not in by_id:
             continue
-        name = f"{dialogue}/{run.first}-{run.last}"
-        item = TaskItem(name, scene, (), right={INTENTION: run.intention})
+        place = f"{run.first}-{run.last}"
+        name = f"{dialogue}/{place}"
+        order = f"{drawn_by or dialogue}/{place}"
+        item = TaskItem(name, scene, (), right={INTENTION: run.intention}, drawn_by=order)
         labels = chosen_options(dimension, options, item)
         yield IntentionQuestion(
             id=name,

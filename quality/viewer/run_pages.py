@@ -11,13 +11,12 @@ from quality.viewer.listing import choice_groups, list_page
 from quality.viewer.rendering import filter_of, page, run_of, runs_of
 from quality.viewer.run_progress import run_progress
 from quality.viewer.scenario_table import GroupedBy, group_table
+from quality.viewer.viewed_run import looks_like_an_id
 from quality.web.counts import read_count
 from quality.web.requests import RefusedRequest
 from scenarios.errors import UsageError
 
 router = APIRouter()
-_AN_ID = 6
-"""Characters from which on words that look like an id are taken for one."""
 
 
 @router.get("/")
@@ -33,12 +32,11 @@ async def home(request: Request) -> Response:
 async def dialogues(request: Request, number: int) -> Response:
     """List the dialogues that pass a filter."""
     run, chosen = run_of(request, number), filter_of(request)
-    wanted = chosen.text.lower().replace("/", "")
-    if len(wanted) >= _AN_ID and all(char in "0123456789abcdef" for char in wanted):
+    if looks_like_an_id(chosen.text):
         try:
             ending = run.store.reader.ending(chosen.text.lower())
         except UsageError:
-            pass  # neither the beginning of an id nor of one alone: it is a word
+            pass  # of several dialogues, which are listed, or of none: then it is a word
         else:
             return RedirectResponse(f"/{number}/dialogue/{ending.id}", 303)
     place = read_count(request.query_params.get("page", "1")) or 1

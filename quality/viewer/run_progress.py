@@ -78,7 +78,7 @@ def run_progress(run: ViewedRun, *, now: float | None = None) -> RunProgress:
     state = run.state()
     now = time.time() if now is None else now
     # A run that is over keeps the pace it ended with; one that has just begun, has a short past.
-    until = now if state.state == RUNNING else state.updated
+    until = now if state.state == RUNNING else state.worked_until
     begun = max(until - WINDOW_S, min(state.created, until))
     minutes = max(until - begun, 1.0) / 60
     finished = run.columns.finished_at

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.run_material import load_material
 from pipeline.store.queries.browsing import BrowsingReader
@@ -31,7 +32,15 @@ REFRESH_S = 2.0
 _REST = 9
 """A reading is followed by a rest of so many times as long, so that pages are not kept waiting."""
 _KEPT_SEARCHES = 16
+_AN_ID = 6
+"""Characters from which on words that look like an id are taken for one."""
 _log = logger("view")
+
+
+def looks_like_an_id(wish: str) -> bool:
+    """Return whether words may be the beginning of ``case/arm``."""
+    letters = wish.lower().replace("/", "")
+    return len(letters) >= _AN_ID and all(char in "0123456789abcdef" for char in letters)
 
 
 class ViewedRun:
@@ -95,7 +104,7 @@ class ViewedRun:
         return found
 
     def found(self, wish: str) -> Mask | None:
-        """Return the rows in which words are said; None where none are asked for."""
+        """Return the rows in which words are said, or whose id begins so; None: nothing is asked for."""
         if not wish.strip():
             return None
         return self._found(wish, self.words.until, len(self.columns))
@@ -108,12 +117,19 @@ class ViewedRun:
 
     def _search(self, wish: str, until: int, rows: int) -> Mask:
         mask: Mask = np.zeros(rows, dtype=bool)
-        numbers = self.words.search(wish)
+        numbers = self._beginning(wish)
+        if numbers is None:
+            numbers = self.words.search(wish)
         if numbers is not None:
             columns = self.columns
             places = columns.rows_at(numbers)
             mask[places[places < rows]] = True
         return mask
+
+    def _beginning(self, wish: str) -> NDArray[np.int64] | None:
+        """Return the numbers of the dialogues whose id begins so; None: none does, it is a word."""
+        numbers = self.store.reader.beginning(wish.lower()) if looks_like_an_id(wish) else []
+        return np.array(numbers, np.int64) if numbers else None
 
     def _watch(self) -> None:
         while not self._over.is_set():

@@ -48,6 +48,23 @@ def test_a_model_is_trained_on_a_data_set_with_trl(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("script", "package", "wanted"),
+    [
+        ("export_to_trl", "trl", "SET"),
+        ("read_with_duckdb", "duckdb", "SET"),
+        ("read_with_pandas", "pandas", "RUN"),
+    ],
+)
+def test_without_an_argument_an_example_says_what_it_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], script: str, package: str, wanted: str
+) -> None:
+    pytest.importorskip(package)
+    with pytest.raises(SystemExit, match="2"):
+        example(tmp_path, f"{script}.py")
+    assert capsys.readouterr().err == f"usage: python examples/{script}.py {wanted}\n"
+
+
 def test_dialogues_are_labelled_with_a_scheme_of_ones_own(tmp_path: Path) -> None:
     told = example(tmp_path, "own_scheme.py")
     assert "off record" in told

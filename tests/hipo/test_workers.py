@@ -41,7 +41,7 @@ def recipe(**changes: object) -> Recipe:
             "n": 4,
             "turns": [1],
             "strategies": ["direct", "reflective"],
-            "tactics": "balanced",
+            "tactics": "free",
             "models": {"default": {"model": "offline/rules"}},
             **changes,
         }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
+from importlib.machinery import SourceFileLoader
 
+import orjson
 import pytest
 
 from hipo.cli.main import run as hipo
@@ -176,3 +179,88 @@ def test_the_same_labels_are_read_with_and_without_reasons(run, declared):
             if rationales:
                 with_reasons = values
     assert values == with_reasons
+
+
+def goal_rows(folder, dialogue):
+    """Return the rows of a dialogue in an export, and what they have as the goal that is right."""
+    rows = [row for row in rows_in(folder) if row["case"] == dialogue.case.id]
+    assert rows
+    return rows
+
+
+def test_an_experts_goal_is_the_right_answer_in_place_of_the_assigned_one(tmp_path, run, first):
+    assigned = first.case.goal
+    better = other("goal", assigned)
+    for kind in ("benchmark", "sft"):
+        rows = goal_rows(exported(tmp_path, run, kind).folder, first)
+        assert {row["expert_goal"] for row in rows} == {None}
+    decide(run, {"goal": better}, turn=None)
+    done = exported(tmp_path, run)
+    rows = goal_rows(done.folder, first)
+    assert {(row["goal"], row["expert_goal"]) for row in rows} == {(assigned, better)}
+    asked = [row for row in rows if row["options_goal"]]
+    assert {row["aspect"] for row in asked} >= {"cumulative", "conversation"}
+    assert {orjson.loads(row["target"])["goal"] for row in asked} == {better}
+    whose = {row["labelled_by"] for row in rows if row["aspect"] == "conversation"}
+    assert whose == {"expert"}
+    assert "dialogues whose goal an expert decided on: 1" in done.notes
+    assert "For 1 of the dialogues an expert" in (done.folder / "README.md").read_text()
+    taught = goal_rows(exported(tmp_path, run, "sft", aspects=("conversation",)).folder, first)
+    assert [orjson.loads(row["completion"][-1]["content"]) for row in taught] == [{"goal": better}]
+    assert {row["labelled_by"] for row in taught} == {"expert"}
+    declared = goal_rows(exported(tmp_path, run, labels="declared").folder, first)
+    assert {row["expert_goal"] for row in declared} == {None}
+    assert {orjson.loads(row["target"])["goal"] for row in declared if row["options_goal"]} == {
+        assigned
+    }
+
+
+def test_the_rows_of_every_kind_tell_the_experts_goal(tmp_path, run, first):
+    better = other("goal", first.case.goal)
+    decide(run, {"goal": better}, turn=None)
+    for kind in ("dialogues", "turns", "lm-eval"):
+        rows = goal_rows(exported(tmp_path, run, kind).folder, first)
+        assert {row["expert_goal"] for row in rows} == {better}
+
+
+def test_the_harness_scores_against_the_experts_goal(tmp_path, run, first):
+    better = other("goal", first.case.goal)
+    decide(run, {"goal": better}, turn=None)
+    folder = exported(tmp_path, run, "lm-eval", fractions=(0, 0, 1)).folder
+    found = SourceFileLoader("items_of_the_set", str(folder / "hipo_items.py")).load_module()
+    labels = list(SCHEME.goal.values)
+    items = found.items("conversation", "prompt_goal", "goal", labels)["test"]
+    rows = [item for item in items if item["case"] == first.case.id]
+    assert [labels[item["right"]] for item in rows] == [better]
+
+
+def test_classes_are_balanced_by_the_goal_that_is_right(tmp_path, run, first):
+    decide(run, {"goal": other("goal", first.case.goal)}, turn=None)
+    done = exported(tmp_path, run, aspects=("conversation",), balance="goal")
+    found = Counter(row["expert_goal"] or row["goal"] for row in rows_in(done.folder))
+    assert len(set(found.values())) == 1 < len(found)
+
+
+@pytest.mark.parametrize(("kind", "strategy"), [("sft", "direct"), ("dpo", "consistency")])
+def test_nobody_learns_to_speak_from_a_dialogue_with_another_goal_than_its_own(
+    tmp_path, kind, strategy
+):
+    run = exportable_run(tmp_path / "run", scenarios=4, strategies=(strategy,))
+    asked = {"task": "actor"} if kind == "sft" else {"pairs": ("vote",)}
+    with opened(Selection((run,))) as found:
+        numbered = list(enumerate((one.dialogue for one in found.dialogues()), 1))
+    number, honest = next((n, d) for n, d in numbered if d.case.goal in SCHEME.truthful_goals)
+    liar, lie = next((n, d) for n, d in numbered if d.case.goal not in SCHEME.truthful_goals)
+
+    def cases(**options):
+        done = exported(tmp_path, run, kind, **asked, **options)
+        return {row["case"] for row in rows_in(done.folder)}, done.facts.left_out.dialogues
+
+    assert honest.case.id in cases()[0]
+    decide(run, {"goal": other("goal", honest.case.goal)}, turn=None, dialogue=number)
+    decide(run, {"goal": lie.case.goal}, turn=None, dialogue=liar)
+    for leave in (False, True):
+        there, left_out = cases(include_deception=leave)
+        assert honest.case.id not in there
+        assert (lie.case.id in there) is leave
+        assert left_out["missed_goal"] == 1

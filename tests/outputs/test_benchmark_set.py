@@ -10,14 +10,16 @@ import pytest
 from hipo.app.export import export
 from hipo.app.export_options import export_options
 from hipo.cli.main import run as hipo
+from outputs.aspects import drawn_by
 from outputs.comparable import row_lines
+from outputs.evaluation_items.sets import load_set
 from prompts.environment import Templates
 from prompts.languages import described_language
 from prompts.tasks.items import SceneView, TaskItem
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.errors import UsageError
-from tests.factories import library, make_case, make_dialogue, make_run, make_tactic
+from tests.factories import library, make_arm, make_case, make_dialogue, make_run, make_tactic
 from tests.outputs.corpora import SCHEME, TELLER, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (0, 0, 1), "parquet": False}
@@ -130,14 +132,15 @@ def item_of(row):
     """Return the item that a row is about, by what stands in its columns alone."""
     scene = SceneView(*(row[name] for name in SCENE), described_language(row["language"]))
     said = tuple((m["role"], m["content"]) for m in row["context"])
+    order = drawn_by(row["case"], row["turn"], row["aspect"])
     if row["aspect"] == "conversation":
-        return TaskItem(row["id"], scene, said)
+        return TaskItem(row["id"], scene, said, drawn_by=order)
     if row["aspect"] == "utterance":
         said = (("initiator", row["question"]),)
     standing = max(at for at, (role, _) in enumerate(said) if role == "initiator")
     assert said[standing][1] == row["question"]
     turns = (*said, ("responder", row["utterance"]))
-    return TaskItem(row["id"], scene, turns, len(said), standing)
+    return TaskItem(row["id"], scene, turns, len(said), standing, drawn_by=order)
 
 
 def test_rows_carry_the_prompts_that_a_task_makes_of_their_other_columns(tmp_path, run):
@@ -224,3 +227,27 @@ def test_a_set_to_measure_with_is_one_split_called_test(tmp_path, run):
         assert export_options(kind).fractions == (0, 0, 1)
     divided = export(run, "benchmark", tmp_path / "divided", parquet=False, fractions=(80, 10, 10))
     assert divided.rows.keys() == {"train", "validation", "test"}
+
+
+def test_what_strategies_say_alike_stays_for_each_of_them_with_one_prompt_and_is_counted(tmp_path):
+    tactic = make_tactic(intention="Inform", veracity="Manner", illocutionary="Representatives")
+    said = make_dialogue("Was it ever hit?", "Once.", tactic=tactic)
+    other = make_dialogue("Was it ever hit?", "Never.", tactic=tactic)
+    arms = {name: make_arm(strategy=name) for name in ("direct", "consistency", "reflective")}
+    dialogues = [replace(said, arm="direct"), replace(said, arm="consistency")]
+    run = make_run(tmp_path / "run", [*dialogues, replace(other, arm="reflective")], arms=arms)
+    done = exported(tmp_path / "out", run, "benchmark", verdict="any", **ONE_SET)
+    rows = rows_in(done.folder)
+    assert len(rows) == 3 * 3
+    assert {row["strategy"] for row in rows} == set(arms)
+    for column in ASKED:
+        sent = {orjson.dumps(row[column]) for row in rows}
+        assert len(sent) == 2 * 3
+    told = "rows that repeat another arm's word for word, of which models are asked once: 3"
+    assert told in done.notes
+    assert done.facts.repeated == 3
+    items = [item.asked for item in load_set(done.folder).items]
+    for row, item in zip(rows, items, strict=True):
+        task = load_task(f"hipo-{row['aspect']}")
+        (asked,) = TaskPrompts(Templates(), SCHEME, task, mode="zero-shot").questions(item)
+        assert row["messages"][1]["content"] == asked.question.messages[1].content

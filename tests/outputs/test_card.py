@@ -236,6 +236,16 @@ def test_agreement_is_shown_where_people_reviewed(facts):
     assert "No person has reviewed" in dataset_card(facts)
 
 
+def test_rows_that_repeat_others_and_goals_of_experts_are_told_where_there_are_any(facts):
+    card = visible(dataset_card(replace(facts, repeated=3, expert_goals=2)))
+    assert "3 of the rows repeat another row of their case word for word" in card
+    assert "For 2 of the dialogues an expert decided on the goal" in card
+    assert "the goals of 2 dialogues" in card
+    plain = dataset_card(facts)
+    assert "repeat another row" not in plain
+    assert "decided on the goal" not in plain
+
+
 def test_people_who_label_are_called_experts_only_where_an_expert_decided(facts):
     row = AgreementRow("all", "veracity", "Fleiss kappa", 0.61234, Interval(0.5, 0.7), 40, 3)
     reviewed = replace(facts, reliability=Reliability(agreement=(row,)))
@@ -243,6 +253,7 @@ def test_people_who_label_are_called_experts_only_where_an_expert_decided(facts)
         (facts, ["machine-generated"]),
         (reviewed, ["machine-generated", "other"]),
         (replace(facts, by_people=2), ["machine-generated", "other"]),
+        (replace(facts, expert_goals=1), ["machine-generated", "expert-generated"]),
         (replace(facts, adjudicated=1), ["machine-generated", "expert-generated"]),
         (replace(reviewed, adjudicated=1), ["machine-generated", "expert-generated", "other"]),
     ):

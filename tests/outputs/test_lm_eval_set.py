@@ -11,6 +11,7 @@ from lm_eval.models.dummy import DummyLM
 from lm_eval.tasks import TaskManager
 
 from hipo.cli.main import run as hipo
+from outputs.aspects import drawn_by
 from prompts.environment import Templates
 from prompts.languages import described_language
 from prompts.tasks.items import PersonView, SceneView, TaskItem
@@ -113,7 +114,8 @@ def listed_item(row):
     scene = SceneView(row["situation"], "", "", "", "", spoken, tuple(people))
     asking = () if row["question"] is None else ((row["question_role"], row["question"]),)
     turns = (*asking, (row["role"], row["utterance"]))
-    return TaskItem(row["id"], scene, turns, len(asking), 0 if asking else None)
+    order = drawn_by(row["case"], row["turn"], row["aspect"])
+    return TaskItem(row["id"], scene, turns, len(asking), 0 if asking else None, drawn_by=order)
 
 
 @pytest.mark.parametrize(("scheme", "asked"), [("face_acts", "face_act"), ("cei", "emotion")])

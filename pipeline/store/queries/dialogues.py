@@ -25,10 +25,12 @@ _LATEST_ENDINGS = f"""
     select {ENDING_COLUMNS} where d.finished_at >= ? order by d.finished_at desc, d.seq desc limit ?"""
 _ENDINGS_OF_CASE = f"""
     select {ENDING_COLUMNS} where c.id >= ? and c.id < ? || char(1114111) and a.id >= ?
-        and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit 20
+        and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit ?
     """
 
 
+_SHOWN_OF_MANY = 5
+"""Dialogues that are named where an id fits several."""
 _GENERATION_TRACEBACK = """
     select traceback from tracebacks
     where dialogue = ? and stage = 'generation' and retry_epoch = ?"""
@@ -120,6 +122,10 @@ class DialogueReader:
         (found,) = self._dialogues([row], traces=True)
         return found
 
+    def beginning(self, dialogue: str) -> list[int]:
+        """Return the numbers of all dialogues whose id begins so, ``case`` or ``case/arm``."""
+        return [row.seq for row in self._read(self._beginning(dialogue, -1))]
+
     def verification_traceback(self, case: str, arm: str) -> str | None:
         """Return where judging a dialogue raised an exception the last time, if it did."""
         row = self._reader.execute(_VERIFICATION_TRACEBACK, (case, arm)).fetchone()
@@ -136,17 +142,23 @@ class DialogueReader:
         return "" if stored is None else f"\n{stored[0].rstrip()}"
 
     def _find(self, dialogue: str) -> _Row:
-        case, _, arm = dialogue.partition("/")
-        rows = self._reader.execute(_ENDINGS_OF_CASE, (case, case, arm, arm)).fetchall()
-        if not case or not rows:
+        rows = self._beginning(dialogue, _SHOWN_OF_MANY + 1)
+        if not rows:
             raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
         if len(rows) > 1:
-            ids = ", ".join(row.ending.id for row in self._read(rows[:5]))
+            ids = ", ".join(row.ending.id for row in self._read(rows[:_SHOWN_OF_MANY]))
+            more = ", ..." if len(rows) > _SHOWN_OF_MANY else ""
             raise UsageError(
-                f"{dialogue!r} fits several dialogues: {ids}{', ...' if len(rows) > 5 else ''}",
+                f"{dialogue!r} fits several dialogues: {ids}{more}",
                 "give more of the id: case/arm",
             )
         return self._read(rows[:1])[0]
+
+    def _beginning(self, dialogue: str, most: int) -> list[Sequence[Any]]:
+        """Return the rows whose id begins so; -1 is all of them, and no beginning has none."""
+        case, _, arm = dialogue.partition("/")
+        wanted = (case, case, arm, arm, most)
+        return self._reader.execute(_ENDINGS_OF_CASE, wanted).fetchall() if case else []
 
     def _read(self, rows: Sequence[Sequence[Any]]) -> list[_Row]:
         with parsing(self._reader, "a case"):

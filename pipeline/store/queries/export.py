@@ -80,6 +80,9 @@ _PEOPLE = f"""
             and l.dialogue = g.dialogue and l.turn = g.turn and l.dimension = g.dimension)
     order by g.pass, g.turn, g.position"""  # noqa: S608 - constants only
 _NO_TURNS: frozenset[int] = frozenset()
+_WHOLE = -1
+"""Stands for the turn in labels of the dialogue as a whole."""
+_NOTHING: Mapping[str, LabelValue] = {}
 Readings = Mapping[str, tuple[LabelValue, ...]]
 """By dimension, the labels that people gave to one turn."""
 
@@ -104,6 +107,8 @@ class CorpusEntry:
     verdict: Verdict | None
     adjudicated: frozenset[int] = frozenset()
     """Indices of turns with labels that an expert decided on; always empty if they were not read."""
+    settled: Mapping[str, LabelValue] = field(default_factory=dict)
+    """By dimension, what an expert decided on the dialogue as a whole; empty if it was not read."""
     people: Mapping[int, Readings] = field(default_factory=dict)
     """By index of the turn, what people said on dimensions that no speaker declared; empty if it was
     not read."""
@@ -177,15 +182,16 @@ class CorpusReader:
                 seq, arm, verdict = row[0], row[3], row[4]
                 with parsing(self._reader, "a case"):
                     dialogue = Dialogue(case_from(row[5:]), arm, tuple(turns[seq]))
-                experts = _NO_TURNS
+                experts, settled = _NO_TURNS, _NOTHING
                 if adjudicated and self._decided:
+                    settled = self._decided.get((seq, _WHOLE), _NOTHING)
                     experts = frozenset(
                         turn.index
                         for turn in dialogue.turns
                         if turn.tactic and (seq, turn.index) in self._decided
                     )
                 people = self._people.get(seq, {}) if adjudicated else {}
-                yield CorpusEntry(dialogue, verdict, experts, people)
+                yield CorpusEntry(dialogue, verdict, experts, settled, people)
 
     def verdict_counts(self, kept: CorpusFilter) -> Counter[Verdict | None]:
         """Count the dialogues that pass by their newest verdict; None: nobody has decided."""

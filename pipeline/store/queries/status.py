@@ -35,6 +35,13 @@ _TOTALS = f"""
         (select count(*) from requests where case_id = '' and code = 'lost'),
         (select count(*) from {HELD} and batch is null)
     from totals"""  # noqa: S608 - constants only
+# Of each the newest row alone is looked at, but for answers of people, of which there are few.
+_LABELLED = """
+    select max(at) from (
+        select (select made_at from passes order by seq desc limit 1) as at
+        union all select (select decided_at from decisions order by seq desc limit 1)
+        union all select (select adjudicated_at from adjudications order by seq desc limit 1)
+        union all select (select max(answered_at) from reviews))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +95,15 @@ class RunState:
     created: float
     """Unix time in seconds."""
     updated: float
-    """Unix time in seconds of the last call or outcome."""
+    """Unix time in seconds of the last call, outcome, judgement, decision or answer of people."""
     verification: VerdictCounts = field(default_factory=VerdictCounts)
     """How many dialogues are judged and decided on."""
     answering: tuple[AnsweringModel, ...] = ()
     """Which models answered, as their endpoints say."""
     batches: tuple[LeftBatch, ...] = ()
     """What lies at providers, or came back from there and was not used yet."""
+    worked_until: float = 0.0
+    """Unix time in seconds of the last call or outcome alone."""
 
     @property
     def pending(self) -> int:
@@ -140,11 +149,13 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
         verification = read_verdict_counts(connection)
         answering = read_answering_models(connection)
         batches = left_batches(connection)
+        (labelled,) = connection.execute(_LABELLED).fetchone()
     finally:
         connection.execute("commit")
     with parsing(connection, "the state of the run"):
         state = _state(meta, arms, counts, totals, verification, alive=alive)
-    return replace(state, answering=answering, batches=batches)
+    updated = max(state.worked_until, labelled or 0.0)
+    return replace(state, updated=updated, answering=answering, batches=batches)
 
 
 def _planned(meta: Mapping[str, str], known: int, settled: int) -> int:
@@ -181,6 +192,7 @@ def _state(
     created = float(meta["created"])
     settled = generated + failed.total()
     planned = _planned(meta, cases * len(arms), settled)
+    worked_until = max(created, float(meta["state_at"]), updated or 0.0)
     state = meta["state"]
     if state == RUNNING and not alive:
         # Without a stored plan the cases known so far say nothing of those that were to come.
@@ -215,7 +227,8 @@ def _state(
             for seq, arm, text in arms
         ),
         created=created,
-        updated=max(created, float(meta["state_at"]), updated or 0.0),
+        updated=worked_until,
+        worked_until=worked_until,
         verification=verification,
     )
 

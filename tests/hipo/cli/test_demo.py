@@ -46,7 +46,7 @@ def test_the_demo_says_where_it_is_and_makes_room_beside_another_version(
     assert "other items, other labels" not in evaluated
     assert "runs/demo/evaluation/index.html" in first.out
     assert first.out.count("private fact") == 2  # one dialogue of each strategy
-    assert "policy auto: what is flagged is discarded; the rest is accepted" in first.err
+    assert "what else is flagged is discarded; the rest is accepted" in first.err
     assert "self-consistency" not in first.out  # one judge, counted once
     assert "hipo show runs/demo" in first.out
     assert "0 calls, nothing to do" in hipo("demo").out

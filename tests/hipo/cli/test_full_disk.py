@@ -35,7 +35,7 @@ def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(
     def on_a_small_disk(connection: sqlite3.Connection, *rest: object) -> None:
         begin(connection, *rest)  # type: ignore[arg-type]
         (pages,) = connection.execute("pragma page_count").fetchone()
-        connection.execute(f"pragma max_page_count = {pages + 60}")
+        connection.execute(f"pragma max_page_count = {pages + 45}")
 
     with monkeypatch.context() as full:
         full.setattr(run_store, "begin", on_a_small_disk)

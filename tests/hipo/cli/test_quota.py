@@ -217,7 +217,7 @@ def test_what_no_judge_has_seen_yet_is_neither_tried_in_vain_nor_done(
     state = hipo("runs", "show", "run", "--format", "json").data
     (cell,) = state["quota"]
     assert cell["state"] == "open"
-    assert cell["unjudged"] > 3
+    assert cell["unjudged"] > 0
     assert "not judged yet" in cell["why"]
     played = sum(wanted.count("veracityManner") for *_, wanted in drawn(tmp_path / "run") if wanted)
     assert cell["tried"] + cell["unjudged"] == played

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from quality.evaluation.evaluation_record import read_record
 from quality.evaluation.result_row import ResultRow, read_results
 from quality.evaluation.shown_items import read_items
 from scenarios.errors import UsageError
+from tests.factories import make_arm, make_dialogue, make_run, make_tactic
 from tests.hipo.evaluation.answering import by_hash, choose, first_option
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
@@ -64,6 +66,21 @@ def test_every_item_is_asked_about_once_and_a_second_time_sends_nothing(
     again = asked(run, tmp_path / "e", wire_server, tasks=tasks)
     assert (again.calls, again.outcome.done) == (0, 0)
     assert ((tmp_path / "e" / "results.jsonl").read_bytes(), wire_server.count) == before
+
+
+def test_what_two_strategies_say_alike_is_paid_for_once_and_scored_for_each(
+    tmp_path: Path, wire_server: WireServer
+) -> None:
+    tactic = make_tactic(intention="Inform", veracity="Manner", illocutionary="Representatives")
+    said = make_dialogue("Was it ever hit?", "Once.", tactic=tactic)
+    arms = {name: make_arm(strategy=name) for name in ("direct", "consistency")}
+    alike = make_run(tmp_path / "run", [replace(said, arm=name) for name in arms], arms=arms)
+    wire_server.answer = by_hash
+    tasks = ("hipo-utterance", "hipo-cumulative", "hipo-conversation")
+    asked(alike, tmp_path / "e", wire_server, tasks=tasks)
+    assert wire_server.count == len(tasks)
+    found = rows(tmp_path / "e")
+    assert sorted(row.strategy for row in found) == ["consistency"] * 3 + ["direct"] * 3
 
 
 def _plans(run: Path, tasks: tuple[str, ...]) -> dict[str, Any]:

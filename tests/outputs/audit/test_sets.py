@@ -108,14 +108,34 @@ def test_a_scheme_without_single_labels_has_nothing_to_audit_and_the_audit_says_
     assert told.sentences[0].startswith("Nothing to audit: no dimension has one label")
 
 
-def test_what_a_set_does_not_hold_is_said(played):
-    found = audit(played / "benchmark")
-    assert {s.probe for s in found.skipped if s.why == "not in a data set"} == {
-        "variation",
-        "overlap",
-    }
-    assert "neither the words of private facts" in found.remarks[0]
-    assert not (played / "benchmark" / AUDIT).exists()
+@pytest.mark.parametrize(
+    ("kind", "lacking", "told"),
+    [
+        ("benchmark", {"variation"}, "do not hold what was drawn for the people:"),
+        ("sft", {"variation", "overlap"}, "hold neither the words of private facts nor what was"),
+    ],
+)
+def test_what_a_set_does_not_hold_is_said_and_nothing_else_is(played, kind, lacking, told):
+    found = audit(played / kind)
+    assert {s.probe for s in found.skipped if s.why == "not in this data set"} == lacking
+    assert told in found.remarks[0]
+    assert not (played / kind / AUDIT).exists()
+
+
+def test_a_private_fact_that_only_one_goal_tells_is_found_in_a_set(played, tmp_path):
+    """Benchmark rows hold the fact, so what is in it and in nothing public is looked for."""
+    rows = next((played / "benchmark").rglob("*.jsonl"))
+    told = []
+    for line in rows.read_text().splitlines():
+        row = orjson.loads(line)
+        if row["goal"] != "deception" and row["utterance"]:
+            row["utterance"] += " " + row["fact_text"]
+        told.append(orjson.dumps(row))
+    path = tmp_path / "told.jsonl"
+    path.write_bytes(b"\n".join(told))
+    probes = [probe for probe in PROBES if probe.name == "overlap"]
+    found = audit_dialogues(set_corpus(row_set(path, "told")), probes=probes)
+    assert score(found, "overlap", "goal") > 0.9
 
 
 def test_a_comma_planted_in_a_set_is_found(played, tmp_path):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from outputs.evaluation_items.runs import load_run
+from outputs.evaluation_items.sets import load_set
+from outputs.export import export
+from outputs.export_kind import ExportOptions
 from outputs.selection import opened
 from outputs.selection_wish import Selection
 from quality.evaluation.item import EvaluationItem
@@ -34,6 +37,24 @@ def test_what_an_expert_decided_stands_beside_what_was_declared(tmp_path) -> Non
     others = [i for i in items if i.case != dialogue.case.id]
     assert others
     assert all("adjudicated" not in item.references for item in others)
+
+
+def test_a_goal_that_an_expert_decided_on_is_held_against_models_in_run_and_set(tmp_path) -> None:
+    run = exportable_run(tmp_path / "run", scenarios=2)
+    with opened(Selection((run,))) as found:
+        case = next(found.dialogues()).dialogue.case
+    better = other(SCHEME.assigned, case.goal)
+    decide(run, {SCHEME.assigned: better}, turn=None)
+    options = ExportOptions("benchmark", parquet=False, fractions=(0, 0, 1))
+    folder = export(Selection((run,)), options, tmp_path / "set").folder
+    for items in (load_run(run).items, load_set(folder).items):
+        for kind in ("cumulative", "conversation"):
+            item = item_of(items, case.id, kind)
+            assert item.references["adjudicated"] == {SCHEME.assigned: better}
+            assert item.references["declared"][SCHEME.assigned] == case.goal
+        others = [i for i in items if i.case != case.id]
+        assert others
+        assert all("adjudicated" not in item.references for item in others)
 
 
 def test_where_nobody_judged_blind_that_is_said_in_one_sentence(tmp_path) -> None:

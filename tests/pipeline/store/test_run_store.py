@@ -14,7 +14,7 @@ from pipeline.store.reading import RECIPE
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import connect_readonly
 from scenarios.errors import UsageError
-from tests.factories import ARM, make_choice_row
+from tests.factories import ARM, make_choice_row, make_dialogue, make_run
 from tests.pipeline.store.samples import CONFIG, begun, case, dialogue, request
 
 
@@ -204,3 +204,25 @@ def test_nothing_stays_open_where_the_writer_cannot_start(tmp_path, monkeypatch)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("select 1")
     RunStore.open(tmp_path / "run").close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into decisions values (1, 1, 'pending', 'x', '', '', :at)",
+        "insert into passes values (1, 1, 1, 0, 1, 1, :at)",
+        "insert into adjudications values (1, 1, 1, 'accepted', :at, null, null)",
+        "insert into reviews values (1, 1, null, '', 0, :at, null)",
+    ],
+    ids=lambda statement: statement.split()[2],
+)
+def test_a_run_was_last_changed_by_whoever_judged_or_answered_last(tmp_path, statement):
+    folder = make_run(tmp_path / "run", [make_dialogue("Why?", "So.")])
+    with RunStore.open(folder, readonly=True) as store:
+        before = store.state()
+    with closing(sqlite3.connect(folder / "run.sqlite")) as connection, connection:
+        connection.execute(statement, {"at": before.updated + 60})
+    with RunStore.open(folder, readonly=True) as store:
+        after = store.state()
+    assert after.updated == before.updated + 60
+    assert after.worked_until == before.worked_until

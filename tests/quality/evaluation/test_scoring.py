@@ -69,6 +69,13 @@ def test_where_all_is_right_the_interval_of_accuracy_is_the_exact_one_over_cases
     assert (found.macro_f1.value, found.macro_f1.by_case) == (1.0, None)
 
 
+def test_a_figure_that_moves_in_hardly_any_resample_has_no_interval_without_width():
+    """Some resamples lack the rare label altogether: too few of them for the interval."""
+    found = scored(answered([("a", "a"), ("b", "b")] * 40 + [("c", "c")] * 4))
+    assert found.macro_f1.value == 1.0
+    assert found.macro_f1.by_case is None
+
+
 def test_where_all_is_wrong_the_interval_begins_at_none():
     found = scored(answered([("a", "b")] * 12))
     assert found.accuracy.by_case == Interval(0.0, pytest.approx(1 - 0.025 ** (1 / 12)))

@@ -46,6 +46,15 @@ def test_questions_keep_the_rules_that_other_peoples_are_checked_against():
     assert all(places.count(place) > 70 for place in range(4))
 
 
+def test_arms_that_say_the_same_get_the_same_options_in_the_same_order():
+    first, second = (
+        list(intention_questions(name, TURNS, INTENTION, OPTIONS, NAMES, drawn_by="case"))
+        for name in ("case/a", "case/b")
+    )
+    assert [question.labels for question in first] == [question.labels for question in second]
+    assert [question.id for question in first] == ["case/a/1-2", "case/a/3-3"]
+
+
 def test_the_same_dialogue_gets_the_same_options_again():
     assert questions() == questions()
     assert questions() != questions("another/arm")

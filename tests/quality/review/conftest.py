@@ -19,7 +19,11 @@ def _ten_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def _verified_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generated_run(
-        tmp_path_factory.mktemp("verified") / "run", n=12, turns=[1], verified=True
+        tmp_path_factory.mktemp("verified") / "run",
+        n=12,
+        turns=[1],
+        tactics="balanced",
+        verified=True,
     )
 
 

@@ -89,7 +89,8 @@ def test_two_people_are_held_against_each_other_gold_and_programs(
     verify(gold_folder, judges=["offline/judge"])
     data = json.loads(printed(capsys, gold_folder, "--format", "json"))
     assert data["human_readings"] == 2
-    assert data["readers"] == {"A01": ITEMS, "A02": ITEMS}
+    read = {"lines": ITEMS, "dialogues": 0}
+    assert data["readers"] == {"A01": read, "A02": read}
     same = {(row["dimension"], row["statistic"]): row["value"] for row in data["agreement"]}
     assert same["veracity", "percent agreement"] == pytest.approx(9 / 12)
     assert same["intention", "percent agreement"] == 1.0

@@ -224,6 +224,13 @@ def test_the_beginning_of_an_id_leads_to_its_dialogue(site: ViewedPage) -> None:
     assert answer.status == 200
 
 
+def test_the_beginning_of_a_case_of_several_arms_lists_its_dialogues(site: ViewedPage) -> None:
+    html = site.text(f"/1/dialogues?text={CASE.id[:8]}")
+    assert "<h1>2 dialogues" in html
+    listed = re.findall(r'<li><a href="/1/dialogue/([^"?]+)', html)
+    assert sorted(listed) == sorted(f"{CASE.id}/{arm}" for arm in (ARM, OTHER))
+
+
 @pytest.mark.parametrize(
     "path",
     ["/2/dialogues", "/0/dialogues", "/x/dialogues", "/1/dialogue/no/such", "/1/compare/none",
