@@ -109,11 +109,7 @@ def export_facts(
     """
     counts = seen.corpus.table()
     return ExportFacts(
-        name=place[1],
-        folder=place[0],
-        task=kind.name,
-        hub_tasks=kind.hub_tasks,
-        files=files,
+        name=place[1], folder=place[0], task=kind.name, hub_tasks=kind.hub_tasks, files=files,
         scheme=found.scheme,
         options={**options, **_chosen(found.selection)},
         code_version=code_version(),
@@ -142,7 +138,7 @@ def export_facts(
         real_names=any(run.material.recipe.real_names for run in found.runs),
         any_people=found.lists_people,
         reliability=reliability(found.scheme, found.runs),
-    )
+    )  # fmt: skip
 
 
 def counts_to_note(facts: ExportFacts) -> dict[str, int]:

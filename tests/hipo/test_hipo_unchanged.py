@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "49f915bbf1cd857d5aae715ea115e77975242cdae08f0c42e0040b5548eabae6",
+        "1ab452fa47068c2a49d1032c680d0e9360d6a272edcfbdfd79d1640966d39176",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "598fad6a48773e1f024943a8623fc563d0d883d320d8a29dbb80a89be02fad1d",
+        "cba1a1dee3ffb588bf2cdb512233a4f88e63795f851548f803723d52f1b6f100",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "4f5f4c560fa97766a34317a85c1c0b83b1bf582a3037da67a7ff2418dc7d578f",
+        "556035ced58493072b7a5c3c2d2e97fb17a6a834a43ac6d89b935ebfebf96565",
     ),
 }
 

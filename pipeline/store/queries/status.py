@@ -184,11 +184,7 @@ def _state(
             failed[code] += n
     generated = sum(n for (_, status), n in by_arm.items() if status == "generated")
     cases, calls, hits, prompt, completion, cached, reasoning, cost, unpriced, updated = totals[:10]
-    charged_usd, charged_tokens, in_flight, *marked, lost, singly = totals[10:]
-    if not alive:  # without a budget: as much as was ever in flight at once
-        charged_usd, charged_tokens = charged_usd + marked[0], charged_tokens + marked[1]
-        in_flight += marked[2]
-        lost += marked[2] + singly
+    charged_usd, charged_tokens, in_flight, lost = _charged(totals[10:], alive=alive)
     created = float(meta["created"])
     settled = generated + failed.total()
     planned = _planned(meta, cases * len(arms), settled)
@@ -226,11 +222,18 @@ def _state(
             )
             for seq, arm, text in arms
         ),
-        created=created,
-        updated=worked_until,
-        worked_until=worked_until,
-        verification=verification,
-    )
+        created=created, updated=worked_until, worked_until=worked_until, verification=verification,
+    )  # fmt: skip
+
+
+def _charged(totals: Sequence[Any], *, alive: bool) -> tuple[float, int, int, int]:
+    """Return US dollars and tokens that count against a budget, and the requests in flight and lost."""
+    usd, tokens, in_flight, *marked, lost, singly = totals
+    if alive:
+        return usd, tokens, in_flight, lost
+    # Without a budget: as much as was ever in flight at once.
+    lost += marked[2] + singly
+    return usd + marked[0], tokens + marked[1], in_flight + marked[2], lost
 
 
 def read_spent(connection: sqlite3.Connection, *, alive: bool) -> tuple[float, int]:
