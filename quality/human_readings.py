@@ -17,7 +17,7 @@ GOLD = "gold"
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class WhoRead:
     """Somebody who answered, and how much."""
 
     code: str
@@ -31,7 +31,7 @@ class Reader:
 class HumanReadings:
     """The readings of a study by people; nothing but their number before there are two."""
 
-    readers: tuple[Reader, ...] = ()
+    readers: tuple[WhoRead, ...] = ()
     """The people who answered what another of them answered, too."""
     alone: int = 0
     """People who have answered lines, but none that anybody else has."""
@@ -70,7 +70,7 @@ def human_readings(
     whole = {d.id for d in scheme.dimensions if d.level == "dialogue"}
     dialogues = {answer.item for answer in answers if answer.dimension in whole}
     readers = tuple(
-        Reader(
+        WhoRead(
             name,
             lines=sum(name in names for item, names in who_read.items() if item not in dialogues),
             dialogues=sum(name in who_read[item] for item in dialogues),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quality.annotations import Answer
-from quality.human_readings import Reader, human_readings
+from quality.human_readings import WhoRead, human_readings
 from scenarios.schemes.registry import load_scheme
 
 
@@ -20,6 +20,6 @@ def test_labels_of_whole_dialogues_are_not_counted_as_lines() -> None:
     more = Answer("d9#3", "veracity", "A02", "None", "d9")
     found = human_readings(load_scheme("hipo"), [*answers, more])
     assert found.readers == (
-        Reader("A01", lines=4, dialogues=4),
-        Reader("A02", lines=5, dialogues=4),
+        WhoRead("A01", lines=4, dialogues=4),
+        WhoRead("A02", lines=5, dialogues=4),
     )

@@ -27,8 +27,8 @@ are lost otherwise are some 1e-6 in full and up to 0.04 in half precision; what 
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """Which prompts may be beside each other."""
+class Batchable:
+    """Which prompts may be in one batch."""
 
     unequal: bool = True
     """Whether prompts of several lengths may."""
@@ -50,13 +50,13 @@ class Beside:
         return sum(length == lengths[0] for length in lengths)
 
 
-def beside(model: Any, padding: int) -> Beside:
+def beside(model: Any, padding: int) -> Batchable:
     """Return which prompts a model can answer together; ``padding`` is the token to pad with.
 
     Raises:
         OutOfMemoryError: the memory of a GPU does not suffice for a few tokens.
     """
-    return Beside(unequal=passes_over_padding(model, padding), turned_at=_turned_at(model))
+    return Batchable(unequal=passes_over_padding(model, padding), turned_at=_turned_at(model))
 
 
 def passes_over_padding(model: Any, padding: int) -> bool:

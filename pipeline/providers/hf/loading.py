@@ -22,7 +22,7 @@ from transformers import (
     modeling_gguf_pytorch_utils,
 )
 
-from pipeline.providers.hf.beside import Beside, beside
+from pipeline.providers.hf.beside import Batchable, beside
 from pipeline.providers.hf.chat import ChatFormat
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.providers.hf.prefixes import AT_ONCE, AT_ONCE_ON_A_CPU, PrefixPool, can_reuse
@@ -65,7 +65,7 @@ class LoadedModel:
     """How many tokens it can be given; its tokenizer may have been given more since."""
     vocabulary: int
     """How many numbers the model gives for the next token."""
-    beside: Beside
+    beside: Batchable
     """Which prompts it answers together."""
     prefixes: PrefixPool | None
     """What was computed of how prompts begin; None where every prompt is computed as a whole."""

@@ -11,7 +11,7 @@ from tests.tiny_model import tiny_tokenizer
 
 torch = pytest.importorskip("torch")
 
-from pipeline.providers.hf.beside import Beside, beside  # noqa: E402
+from pipeline.providers.hf.beside import Batchable, beside  # noqa: E402
 from pipeline.providers.hf.prefixes import can_reuse  # noqa: E402
 
 SMALL = {
@@ -52,14 +52,14 @@ def made(name, **changes):
 )
 def test_what_padding_does_to_a_model_is_found_out(name, changes, unequal, reusable, dtype):
     model = made(name, **changes).to(dtype)
-    assert beside(model, 0) == Beside(unequal=unequal)
+    assert beside(model, 0) == Batchable(unequal=unequal)
     assert can_reuse(model) is reusable
 
 
 def test_where_padding_changes_answers_prompts_of_one_length_are_answered_together():
-    assert Beside().first([3, 3, 4, 9], 10) == 4
-    assert Beside(unequal=False).first([3, 3, 4, 9], 10) == 2
-    assert Beside(unequal=False).first([3], 10) == 1
+    assert Batchable().first([3, 3, 4, 9], 10) == 4
+    assert Batchable(unequal=False).first([3, 3, 4, 9], 10) == 2
+    assert Batchable(unequal=False).first([3], 10) == 1
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_prompts_on_either_side_of_the_length_where_positions_change_are_kept_ap
     lengths, together
 ):
     """Answers of 10 tokens: what ends beyond 128 changes on its way, and all beside it with it."""
-    assert Beside(turned_at=128).first(lengths, 10) == together
+    assert Batchable(turned_at=128).first(lengths, 10) == together
 
 
 @pytest.mark.anyio
