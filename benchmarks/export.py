@@ -101,7 +101,7 @@ with open(target, "wb") as out:
                 base = {
                     "fictional": True, "run": "run", "case": case, "pair": pair, "arm": "synthetic",
                     "scenario": scenario, "category": scene["category"], "fact": fact,
-                    "goal": goal, "language": language, "strategy": "direct",
+                    "goal": goal, "expert_goal": None, "language": language, "strategy": "direct",
                     "model": "synthetic/m", "verdict": "accepted"}
                 tagged = {
                     "label_intention": named["intention"], "label_veracity": named["veracity"],
@@ -111,7 +111,8 @@ with open(target, "wb") as out:
                     answer = orjson.dumps(named, option=orjson.OPT_INDENT_2)
                     item = f"{case}/synthetic/{turn}/utterance"
                     question = context[-1]["content"]
-                    user = f"{scene['before']}{question}{between}{text}{tail}{skeleton(item)}"
+                    asked = skeleton(f"{case}/{turn}/utterance")
+                    user = f"{scene['before']}{question}{between}{text}{tail}{asked}"
                     write({"id": item, **base, "turn": turn,
                         "aspect": "utterance", **tagged, "prompt": [
                         {"role": "system", "content": system},
