@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from pathlib import Path
 from benchmarks import ray_kills, worker_kills
 from benchmarks.batch_kills import batch_kills
 from benchmarks.night import AGAIN, count_served, night_server
-from benchmarks.report import Goal, Row
+from benchmarks.report import Goal, Row, broken_off
 from benchmarks.review_client import AnnotatorClient
 from benchmarks.review_load import link_of, served
 
@@ -285,18 +286,29 @@ def run(*, quick: bool = False) -> list[Row]:
         folder = Path(base)
         (folder / "killed").mkdir()
         played = folder / "run"
-        for part in (
-            lambda: _generate(played, size, dice, url),
-            lambda: _verify(played, size, dice, url),
-            lambda: _study(folder / "study", size, dice, url),
-            lambda: _export(played, folder, size, dice),
-            lambda: _review(played, size, dice),
-            lambda: size.in_workers.measure(folder / "workers", dice, url),
-            lambda: ray_kills.measured(folder / "ray", size.in_ray, dice),
-            lambda: batch_kills(folder / "batches", size.in_batches),
-            lambda: _clock(folder / "clocked", min(size.cases, 100)),
-        ):
-            started = time.perf_counter()
-            rows += part()
-            print(f"  {rows[-1].name}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+        parts: dict[str, Callable[[], list[Row]]] = {
+            "generate": lambda: _generate(played, size, dice, url),
+            "verify": lambda: _verify(played, size, dice, url),
+            "study": lambda: _study(folder / "study", size, dice, url),
+            "export": lambda: _export(played, folder, size, dice),
+            "review": lambda: _review(played, size, dice),
+            "workers": lambda: size.in_workers.measure(folder / "workers", dice, url),
+            "Ray": lambda: ray_kills.measured(folder / "ray", size.in_ray, dice),
+            "batches": lambda: batch_kills(folder / "batches", size.in_batches),
+            "clock": lambda: _clock(folder / "clocked", min(size.cases, 100)),
+        }
+        for name, part in parts.items():
+            rows += _told(name, part)
+    return rows
+
+
+def _told(name: str, part: Callable[[], list[Row]]) -> list[Row]:
+    """Run one part; one that breaks off is told in a row, and what the others found stays."""
+    started = time.perf_counter()
+    try:
+        rows = part()
+    except Exception as error:  # noqa: BLE001 - whatever one of them raises
+        traceback.print_exc()
+        rows = [broken_off(f"soak: {name}", error)]
+    print(f"  soak: {name}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
     return rows
