@@ -11,6 +11,7 @@ from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import SourceCount, open_annotations
 from pipeline.store.run_store import RunStore
 from quality.derived_answers import with_derived
+from quality.disagreement.lengths import SAID, SITUATION, Words
 from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
@@ -42,6 +43,8 @@ class Annotated:
     """Of a run, everybody and everything that gave labels."""
     table: CheckedTable | None = None
     """What was read of files; None: the annotations are a run's."""
+    words: Words = field(default_factory=dict)
+    """How long the texts of items are, as far as they are known."""
 
     def groups(self, by: str | None) -> Mapping[str, str] | None:
         """Return item -> group by a column; None where there is nothing to group by.
@@ -118,29 +121,48 @@ def _of_files(paths: Sequence[Path], map_name: str | None, numbers: Numbers | No
         columns=columns,
         default=GROUP if len(set(groups.values())) > 1 else "",
         table=table,
+        words=_words(table.table.texts, table.table.by(SITUATION)),
     )
+
+
+def _words(said: Mapping[str, str], situations: Mapping[str, str]) -> Words:
+    """Count the words of what is labelled, and of the situation that it is said in."""
+    texts = {SAID: said, SITUATION: situations}
+    return {
+        name: {item: len(text.split()) for item, text in of_items.items() if text.strip()}
+        for name, of_items in texts.items()
+    }
 
 
 def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
     with RunStore.open(folder, readonly=True) as store:
         material = load_material(store)
         dialogues = {(d.case.id, d.arm): d for d in store.dialogues(traces=False)}
-        categories = {
-            d.case.scenario: material.scenario_of(d.case).category for d in dialogues.values()
-        }
+        scenarios = {d.case.scenario: material.scenario_of(d.case) for d in dialogues.values()}
     with open_annotations(folder) as reader:
         counts = tuple(reader.sources())
         annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
     columns: dict[str, dict[str, str]] = {}
+    said: dict[str, str] = {}
+    situations: dict[str, str] = {}
     for subject in dict.fromkeys(annotation.subject for annotation in annotations):
         dialogue = dialogues.get((subject.case, subject.arm))
         if dialogue is not None:
-            said = _columns(dialogue, subject, categories[dialogue.case.scenario])
-            for name, value in said.items():
-                columns.setdefault(name, {})[subject_name(subject)] = value
+            scenario, item = scenarios[dialogue.case.scenario], subject_name(subject)
+            for name, value in _columns(dialogue, subject, scenario.category).items():
+                columns.setdefault(name, {})[item] = value
+            turns = dialogue.turns if subject.turn is None else (dialogue.turns[subject.turn],)
+            said[item] = " ".join(turn.text for turn in turns)
+            situations[item] = scenario.background
     imported = len(set(columns.get(GROUP, {}).values())) > 1
     return Annotated(
-        (str(folder),), material.scheme, annotations, columns, GROUP if imported else "", counts
+        sources=(str(folder),),
+        scheme=material.scheme,
+        annotations=annotations,
+        columns=columns,
+        default=GROUP if imported else "",
+        counts=counts,
+        words=_words(said, situations),
     )
 
 

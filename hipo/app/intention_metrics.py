@@ -24,7 +24,11 @@ from quality.persuasion.intention_figures import (
     option_shares,
 )
 from quality.persuasion.intention_questions import intention_questions, names_of
-from quality.persuasion.intention_statistics import IntentionStatistics, intention_statistics
+from quality.persuasion.intention_statistics import (
+    IntentionStatistics,
+    intention_statistics,
+    words_per_text,
+)
 from quality.persuasion.question_check import FlawedQuestion, OptionQuestion, broken, rules_of
 from quality.persuasion.settled_labels import KINDS, settled_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
@@ -58,6 +62,8 @@ class IntentionMetrics:
     statistics: IntentionStatistics | None
     """None where there are answers alone, and no dialogues."""
     questions: int
+    words_per_option: float | None
+    """Of all options that are shown; None where their wording is not known."""
     right: tuple[PositionShare, ...]
     """How often each place among the options is right."""
     by_face_act: tuple[AccuracyCell, ...]
@@ -267,6 +273,12 @@ def _metrics(
     return IntentionMetrics(
         statistics=statistics,
         questions=len(questions),
+        words_per_option=words_per_text(
+            option
+            for question in questions
+            if statistics is not None
+            for option in question.options
+        ),
         right=option_shares(asked),
         by_face_act=accuracy_table(asked, roles, acts),
         rules={rule: counts[rule] for rule in rules_of(rules)},

@@ -17,6 +17,7 @@ from quality.annotator_agreement import AnnotatorAgreement, annotator_agreement
 from quality.attention_scores import AttentionScore, attention_findings, attention_scores
 from quality.bootstrap import Resampling
 from quality.disagreement.adjudication import ExpertLabel
+from quality.disagreement.lengths import Words
 from quality.disagreement.references import ReferenceRow, against_released
 from quality.disagreement.report import DisagreementReport, disagreement_report
 from quality.disagreement.vocabulary import VocabularyRow, vocabulary_table
@@ -129,7 +130,12 @@ def quality_control(
         beside_others=tuple(annotator_agreement(asked, checked.answers)),
         attention=tuple(material.attention),
         dimensions=_disagreements(
-            asked, checked.answers, material, groups=groups, settings=settings
+            asked,
+            checked.answers,
+            material,
+            words=annotated.words,
+            groups=groups,
+            settings=settings,
         ),
         released=_against(checked.answers, asked, released, released_map or map_name),
     )
@@ -144,7 +150,9 @@ def disagreements_of_run(folder: Path) -> tuple[DisagreementReport, ...]:
     annotated = open_annotated([str(folder)], None, _KINDS)
     asked, material = _asked(annotated.scheme), _of_run(annotated)
     answers = check_schema(asked, material.raw, required=material.required).answers
-    return _disagreements(asked, answers, material, groups=None, settings=None)
+    return _disagreements(
+        asked, answers, material, words=annotated.words, groups=None, settings=None
+    )
 
 
 def _disagreements(
@@ -152,6 +160,7 @@ def _disagreements(
     answers: Sequence[Answer],
     material: _Material,
     *,
+    words: Words,
     groups: Mapping[str, str] | None,
     settings: QcSettings | None,
 ) -> tuple[DisagreementReport, ...]:
@@ -159,7 +168,7 @@ def _disagreements(
     return tuple(
         disagreement_report(
             asked, dimension, answers, groups=groups, gold=material.gold.get(dimension.id),
-            expert=_experts(material, dimension.id), settings=settings,
+            expert=_experts(material, dimension.id), words=words, settings=settings,
         )
         for dimension in asked.dimensions
         if dimension.measurement in ("nominal", "ordinal") and dimension.id in given

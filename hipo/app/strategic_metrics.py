@@ -15,6 +15,7 @@ from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
 from quality.strategic.moves import LABELLED
 from quality.strategic.outcome_model import OutcomeModel, outcome_models
+from quality.strategic.shared_reasons import SharedReasons, shared_reasons
 from quality.tables.oddities import Oddity
 from scenarios.annotations import DECLARED, HUMAN, Annotation
 from scenarios.errors import UsageError
@@ -44,6 +45,8 @@ class StrategicMetrics:
     """Of the reference annotators with the others; empty where there are none."""
     outcome: tuple[OutcomeModel, ...]
     """Of the reference annotators."""
+    reasons: SharedReasons | None
+    """Of three reference annotators and more; None where no answer has so many."""
     oddities: tuple[Oddity, ...] = ()
     """What was odd in files, by row."""
 
@@ -118,6 +121,7 @@ def metrics_of(
         agreement=tuple(_agreement(reference, formula.threshold)),
         against=tuple(likeness(reference, others, threshold=formula.threshold) if others else ()),
         outcome=tuple(outcome_models(reference)),
+        reasons=shared_reasons(reference),
     )
 
 

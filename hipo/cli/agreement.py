@@ -177,8 +177,15 @@ def _group_text(group: GroupAgreement) -> str:
 
 
 def notes_on(rows: Iterable[AgreementRow]) -> list[str]:
-    """Return what is to be said below a table of figures, each line once."""
-    return list(dict.fromkeys(row.note for row in rows if row.note and row.value is not None))
+    """Return what is to be said below a table of figures, and why some are undefined, each once."""
+    said: dict[str, None] = {}
+    undefined: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.note and row.value is not None:
+            said[row.note] = None
+        elif row.note:
+            undefined.setdefault(row.note, {})[row.statistic] = None
+    return [*said, *(f"undefined ({', '.join(who)}): {why}" for why, who in undefined.items())]
 
 
 def _pairs_text(some: SelectionComparison) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -13,6 +14,7 @@ from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.evaluate_scores import scores_as_text
 from hipo.cli.main import RUN, command_app
+from quality.evaluation.people_by_class import PeopleOnLabel, people_by_class
 from quality.evaluation.scores import ModelComparison
 
 app = command_app()
@@ -47,7 +49,8 @@ def people_as_json(found: PeopleBesideModels) -> dict[str, object]:
     """Return what ``hipo evaluate people --format json`` prints.
 
     ``study``; ``annotators`` by code; ``dialogues`` of the study; ``hidden``: the labels that were
-    not offered; ``scores`` and ``comparisons`` as in ``scores.json``.
+    not offered; ``scores`` and ``comparisons`` as in ``scores.json``; ``people_by_label``: means over
+    annotators.
     """
     figures = found.scores.to_dict()
     return {
@@ -56,6 +59,7 @@ def people_as_json(found: PeopleBesideModels) -> dict[str, object]:
         "hidden": {name: list(labels) for name, labels in found.quiz.hidden.items()},
         "scores": figures["scores"],
         "comparisons": figures["comparisons"],
+        "people_by_label": [asdict(one) for one in people_by_class(found.scores.scores)],
     }
 
 
@@ -66,12 +70,23 @@ def _text(found: PeopleBesideModels) -> Iterator[str]:
     shown = "people saw no fact" + (f" and were not offered {hidden}" if hidden else "")
     yield f"{who}: {', '.join(quiz.annotators)}\n{shown}"
     yield scores_as_text(found.scores.scores)
+    classes = people_by_class(found.scores.scores)
+    if classes:
+        head = ["task", "reference", "dimension", "label", "accuracy", "F1", "people"]
+        yield "people by label, means over annotators (accuracy is recall)\n" + columns(
+            head, [_on_label(one) for one in classes]
+        )
     tested = [one for one in found.scores.comparisons if _of_people(one)]
     if tested:
         head = ["task", "dimension", "first", "second", "items", "points", "95%", "p (Holm)"]
         yield "difference in accuracy between people and models, in points of per cent\n" + columns(
             head, [_difference(one) for one in tested]
         )
+
+
+def _on_label(one: PeopleOnLabel) -> list[str]:
+    figures = (f"{one.accuracy:.1%}", f"{one.f1:.1%}", str(one.annotators))
+    return [one.task, one.reference, one.dimension, one.label, *figures]
 
 
 def _of_people(one: ModelComparison) -> bool:

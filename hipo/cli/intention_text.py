@@ -30,6 +30,7 @@ def intention_as_json(found: IntentionMetrics) -> dict[str, object]:
     return {
         "statistics": None if found.statistics is None else asdict(found.statistics),
         "questions": found.questions,
+        "words_per_option": found.words_per_option,
         "right": [asdict(share) for share in found.right],
         "questions_by_face_act": [
             {"role": cell.role, "face_act": cell.face_act, "questions": cell.questions}
@@ -57,8 +58,9 @@ def _sections(found: IntentionMetrics) -> Iterator[str]:
     if found.statistics is not None:
         yield _corpus(found.statistics)
     if found.questions:
-        yield f"{plural(found.questions, 'question')}, by face act and speaker\n" + _cells(
-            found.by_face_act, lambda cell: number(cell.questions)
+        yield (
+            f"{plural(found.questions, 'question')}{_sizes(found)}, by face act and speaker\n"
+            + _cells(found.by_face_act, lambda cell: number(cell.questions))
         )
         yield "Share of questions that each option is right of\n" + _letters(
             found.right, lambda share: share.references
@@ -72,6 +74,13 @@ def _sections(found: IntentionMetrics) -> Iterator[str]:
     for answerer in found.answerers:
         yield from _answerer(answerer)
     yield from _odd(found.oddities)
+
+
+def _sizes(found: IntentionMetrics) -> str:
+    if found.statistics is None or found.words_per_option is None:
+        return ""
+    each = found.questions / found.statistics.dialogues
+    return f" ({each:.2f} a dialogue; {found.words_per_option:.2f} words an option)"
 
 
 def _corpus(statistics: IntentionStatistics) -> str:
@@ -89,6 +98,9 @@ def _corpus(statistics: IntentionStatistics) -> str:
     mean = "" if statistics.mean_alpha is None else f"; mean alpha {statistics.mean_alpha:.3f}"
     head = f"{plural(statistics.dialogues, 'dialogue')}, "
     head += f"{plural(statistics.annotators, 'annotator')} of intentions{mean}\n"
+    if statistics.turns_per_dialogue is not None and statistics.words_per_turn is not None:
+        head += f"{statistics.turns_per_dialogue:.2f} turns a dialogue, "
+        head += f"{statistics.words_per_turn:.2f} words a turn\n"
     return head + columns(("face act", "speaker", "turns", "intentions", "runs", "alpha"), rows)
 
 

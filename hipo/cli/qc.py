@@ -206,6 +206,20 @@ def _disagreement(report: DisagreementReport) -> Iterator[str]:
     ]  # fmt: skip
     header = ["group", "items", "unanimous", "majority", "split"]
     yield f"{report.dimension}: how hard the items are\n" + columns(header, rows)
+    if report.lengths:
+        yield f"{report.dimension}: words of a text, and agreement on it\n" + columns(
+            ["group", "text", "items", "Spearman rho", "p"],
+            [
+                [
+                    row.group or "everything",
+                    row.text,
+                    str(row.items),
+                    figure(row.rho),
+                    figure(row.p),
+                ]
+                for row in report.lengths
+            ],
+        )
     pairs = [
         [str(pair.first), str(pair.second), str(pair.count), _yes(pair.neighbours)]
         for pair in report.confused

@@ -13,6 +13,7 @@ from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
+from quality.strategic.shared_reasons import SharedReasons
 
 _ODD = 10
 """Odd cells that are printed; the JSON has all."""
@@ -43,6 +44,8 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
     yield "Metrics: mean of an answer, then where the witness stands at the end\n" + _ends(printed)
     if found.agreement:
         yield "Agreement: mean over pairs of annotators\n" + _agreement(found.agreement)
+    if found.reasons is not None:
+        yield _reasons(found.reasons)
     if found.against:
         names = sorted({pair.second for row in found.against for pair in row.pairs})
         for name in names:
@@ -111,6 +114,17 @@ def _agreement(rows: Iterable[LabelLikeness]) -> str:
     return columns(["of", "statistic", "value", "largest p", "pairs", "answers"], table)
 
 
+def _reasons(found: SharedReasons) -> str:
+    decided = f"{number(found.alike)} of {plural(found.decided, 'answer')}"
+    said = f"All annotators decide {decided} alike"
+    if not found.alike:
+        return said
+    return (
+        f"{said}. Of the reasons that anybody names for these, all name {_percent(found.jaccard)} on "
+        f"average (Jaccard); {_percent(found.identical)} of these have the same reasons from all"
+    )
+
+
 def _models(models: Iterable[OutcomeModel]) -> str:
     rows = []
     for model in models:
@@ -164,14 +178,16 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     """Return what ``hipo metrics strategic --json`` writes.
 
     ``formula``; ``distributions``, one per dialogue and annotator; ``agreement`` of the reference
-    annotators with every pair, and ``against`` of them with the others; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and where
-    the witness then stands; ``odd``: what was odd in the files.
+    annotators with every pair, and ``against`` of them with the others; ``reasons`` of three or more
+    of them; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and
+    where the witness then stands; ``odd``: what was odd in the files.
     """
     return {
         "formula": asdict(found.formula),
         "distributions": [_distribution(one) for one in found.distributions],
         "agreement": list(map(_likeness, found.agreement)),
         "against": list(map(_likeness, found.against)),
+        "reasons": None if found.reasons is None else asdict(found.reasons),
         "outcome": [asdict(model) for model in found.outcome],
         "answers": [row for one in found.discourses for row in _answers(one)],
         "odd": [

@@ -1,4 +1,4 @@
-"""Who is ahead of whom: only what differs beyond chance is called a difference."""
+"""Who is ahead of whom, and what a mode adds: only what differs beyond chance is a difference."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ _LEAD = (
     "second, in points, with its 95% interval over cases (paired bootstrap). p: how often the "
     "accuracy of the two would lie as far apart if their answers to whole cases were exchanged at "
     "random; adjusted by Holm for all pairs of a task and dimension."
+)
+_MODES = (
+    "What a mode adds to another for one model: the difference of the first mode less the second, on "
+    "the items answered in both. Intervals and p as for models, adjusted for all pairs of modes of a "
+    "task and dimension."
 )
 
 
@@ -43,33 +48,58 @@ def ahead_sentences(evaluated: Evaluated, task: str, dimension: str) -> list[str
 
 def comparisons_section(evaluated: Evaluated) -> ReportSection:
     """Return every pair of models with its difference and its adjusted p."""
-    title, blocks = "Models against each other", []
-    for task in evaluated.tasks:
-        tables = [
-            _table(evaluated, task.id, dimension, view)
-            for dimension in evaluated.dimensions(task.id)
-            for view in evaluated.references(task.id, dimension)
-            if _pairs(evaluated, task.id, dimension, view)
-        ]
-        if tables:
-            blocks.append(Fold(task.title, tuple(tables), unfolded=len(evaluated.tasks) == 1))
+    title = "Models against each other"
+    blocks = _blocks(evaluated, of_modes=False)
     if not blocks:
         note = Remark("One model was evaluated, so that there is nothing to compare.")
         return ReportSection("comparisons", title, _LEAD, (note,), absent=True)
-    return ReportSection("comparisons", title, _LEAD, tuple(blocks))
+    return ReportSection("comparisons", title, _LEAD, blocks)
 
 
-def _table(evaluated: Evaluated, task: str, dimension: str, view: ReferenceView) -> Table:
+def modes_section(evaluated: Evaluated) -> ReportSection | None:
+    """Return what modes add to each other, model by model; None where no task has several.
+
+    Source: HIPO, section 5.3 and Figure 6.
+    """
+    blocks = _blocks(evaluated, of_modes=True)
+    if not blocks:
+        return None
+    return ReportSection("modes", "Modes against each other", _MODES, blocks)
+
+
+def _blocks(evaluated: Evaluated, *, of_modes: bool) -> tuple[Fold, ...]:
+    blocks = []
+    for task in evaluated.tasks:
+        tables = [
+            _table(evaluated, view, dimension, pairs)
+            for dimension in evaluated.dimensions(task.id)
+            for view in evaluated.references(task.id, dimension)
+            if (pairs := _pairs(evaluated, task.id, dimension, view, of_modes=of_modes))
+        ]
+        if tables:
+            unfolded = len(evaluated.tasks) == 1
+            blocks.append(Fold(task.title, tuple(tables), unfolded=unfolded))
+    return tuple(blocks)
+
+
+def _table(
+    evaluated: Evaluated, view: ReferenceView, dimension: str, pairs: Sequence[ModelComparison]
+) -> Table:
+    of_modes = any(pair.second_mode for pair in pairs)
     several = len(evaluated.modes) > 1
-    header = ["pair", *(["mode"] if several else []), "accuracy", "macro-F1", "p", "p (Holm)",
-              "items", "left out"]  # fmt: skip
+    first = ["model", "modes"] if of_modes else ["pair", *(["mode"] if several else [])]
+    header = [*first, "accuracy", "macro-F1", "p", "p (Holm)", "items", "left out"]
     rows: list[list[str | Cell]] = []
-    for pair in _pairs(evaluated, task, dimension, view):
+    for pair in pairs:
         undefined = "no item that both answered"
+        who = (
+            [pair.first, f"{pair.mode} less {pair.second_mode}"]
+            if of_modes
+            else [f"{pair.first} less {pair.second}", *([pair.mode] if several else [])]
+        )
         rows.append(
             [
-                f"{pair.first} less {pair.second}",
-                *([pair.mode] if several else []),
+                *who,
                 estimate_cell(pair.accuracy, undefined, items=pair.n, signed=True),
                 estimate_cell(pair.macro_f1, undefined, items=pair.n, signed=True),
                 p_cell(pair.p),
@@ -83,13 +113,14 @@ def _table(evaluated: Evaluated, task: str, dimension: str, view: ReferenceView)
 
 
 def _pairs(
-    evaluated: Evaluated, task: str, dimension: str, view: ReferenceView
+    evaluated: Evaluated, task: str, dimension: str, view: ReferenceView, *, of_modes: bool = False
 ) -> list[ModelComparison]:
     return [
         pair
         for pair in evaluated.scores.comparisons
         if (pair.task, pair.dimension) == (task, dimension)
         and (pair.reference, pair.weighting) == (view.reference, view.weighting)
+        and bool(pair.second_mode) == of_modes
     ]
 
 

@@ -10,11 +10,11 @@ from quality.evaluation.evaluation_record import EvaluatedSet
 
 RECIPE, SCHEME = "hipo-paper", "hipo@1"
 _TASKS = {
-    "utterance": "hipo-utterance-paper",
-    "cumulative": "hipo-cumulative",
-    "conversation": "hipo-conversation",
+    "utterance": ("hipo-utterance-paper",),
+    "cumulative": ("hipo-cumulative-paper", "hipo-cumulative"),
+    "conversation": ("hipo-conversation",),
 }
-"""The paper's aspects, and the tasks that ask as it does."""
+"""The paper's aspects, and the tasks that ask as it does; the first that was asked counts."""
 _MODE = "zero-shot"
 _DECLARED = ReferenceView("declared", "whole")
 _ROWS = (
@@ -69,7 +69,8 @@ def _value(one: Evaluated, contender: Contender, column: ResultColumn) -> float 
     """Return the figure of a model that a column asks for, in per cent."""
     if column.metric == "F1" and column.dimension == one.record.set.goal:
         return None
-    score = one.score(_TASKS[column.task], column.dimension, _DECLARED, contender)
+    asked = (one.score(t, column.dimension, _DECLARED, contender) for t in _TASKS[column.task])
+    score = next((found for found in asked if found is not None), None)
     if score is None:
         return None
     value = score.accuracy.value if column.metric == "accuracy" else score.macro_f1.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outputs.evaluation.ahead import comparisons_section
+from outputs.evaluation.ahead import comparisons_section, modes_section
 from outputs.evaluation.asked import cost_section, overview_section
 from outputs.evaluation.before_after import before_and_after
 from outputs.evaluation.breakdowns import breakdowns_section, intervals_section
@@ -30,7 +30,7 @@ _LEAD = (
 def evaluation_page(evaluated: Evaluated, version: str) -> Page:
     """Return the page about an evaluation as plain data."""
     record = evaluated.record
-    swaps = swaps_section(evaluated)
+    swaps, modes = swaps_section(evaluated), modes_section(evaluated)
     return Page(
         title=f"{record.set.name}: models on labelled dialogues",
         subtitle=f"Evaluation {record.name} · scheme {record.set.scheme}",
@@ -45,6 +45,7 @@ def evaluation_page(evaluated: Evaluated, version: str) -> Page:
             *([] if swaps is None else [swaps]),
             *(result_section(table) for table in before_and_after([evaluated], "before-after")),
             comparisons_section(evaluated),
+            *([] if modes is None else [modes]),
             classes_section(evaluated),
             unfolding_section(evaluated),
             breakdowns_section(evaluated),

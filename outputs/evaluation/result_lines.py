@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from outputs.evaluation.evaluated import Contender, Evaluated, ReferenceView
-from quality.evaluation.people import PEOPLE
+from quality.evaluation.people import is_people
 from quality.evaluation.scores import Scores
 
 Place = tuple[str, str]
@@ -75,7 +75,7 @@ def _by_contender(one: Evaluated, view: ReferenceView) -> dict[Contender, dict[P
 
 def is_human(contender: Contender) -> bool:
     """Return whether these are people, together or one of them."""
-    return contender.model == PEOPLE or contender.model.startswith(f"{PEOPLE}/")
+    return is_people(contender.model)
 
 
 def places_of(group: Sequence[Evaluated], lines: Sequence[ResultLine]) -> list[Place]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
@@ -15,6 +15,8 @@ from outputs.value_names import names_of, value_names
 from pipeline.store.queries.report_rows import LabelCount, PairCount
 from scenarios.margins import unmet_in_words
 from scenarios.schemes.model import Dimension
+
+_PRINTED = ("scenarios", "facts", "dialogues", "utterances")
 
 
 def labels_section(run: Gathered) -> ReportSection:
@@ -168,16 +170,20 @@ def _values(
 
 
 def _categories(run: Gathered, others: Published | None) -> Plot:
-    """Return dialogues and answers by category, beside printed ones where there are any."""
+    """Return dialogues and answers by category, beside printed ones where there are any.
+
+    Source: HIPO, Table 1, whose tokens are left out: it does not say what they count.
+    """
     dialogues, answers = Counter[str](), Counter[str]()
-    scenarios: dict[str, set[str]] = {}
+    scenarios: defaultdict[str, set[str]] = defaultdict(set)
     for ending in run.endings:
         if ending.status == "generated":
             category = run.category(ending.scenario)
             dialogues[category] += ending.n
-            scenarios.setdefault(category, set()).add(ending.scenario)
+            scenarios[category].add(ending.scenario)
     for utterances in run.utterances:
         answers[run.category(utterances.scenario)] += utterances.n
+    facts = _facts(run)
     printed = others.categories if others else {}
     names = _in_order(run.scheme.categories or tuple(printed), dialogues)
     whole = sum(p.dialogues for p in printed.values())
@@ -195,16 +201,17 @@ def _categories(run: Gathered, others: Published | None) -> Plot:
         top=1.0,
         colour=4,
     )
-    header = ["category", "scenarios", "dialogues", "labelled answers"]
+    header = ["category", "scenarios", "facts", "dialogues", "labelled answers"]
     if printed:
-        header += ["published scenarios", "published dialogues", "published utterances"]
+        header += [f"published {name}" for name in _PRINTED]
     table = Table(
         "By category" + (f" (published: {others.source})" if others and printed else ""),
         tuple(header),
         tuple(
             (
                 name,
-                count(len(scenarios.get(name, ()))),
+                count(len(scenarios[name])),
+                count(facts[name]),
                 count(dialogues[name]),
                 count(answers[name]),
                 *_printed(printed.get(name), wanted=bool(printed)),
@@ -215,12 +222,23 @@ def _categories(run: Gathered, others: Published | None) -> Plot:
     return Plot("Category of the scenario (dialogues)", drawn, table)
 
 
+def _facts(run: Gathered) -> Counter[str]:
+    """Count by category the facts that dialogues were about; in a scenario with a flow, all of them."""
+    found: set[tuple[str, str]] = set()
+    for ending in run.endings:
+        scenario = run.material.scenarios.get(ending.scenario)
+        if ending.status == "generated":
+            played = [fact.id for fact in scenario.facts] if scenario else []
+            found |= {
+                (ending.scenario, fact) for fact in ([ending.fact] if ending.fact else played)
+            }
+    return Counter(run.category(scenario) for scenario, _ in found)
+
+
 def _printed(numbers: object, *, wanted: bool) -> tuple[str, ...]:
     if not wanted:
         return ()
-    return tuple(
-        count(getattr(numbers, name, None)) for name in ("scenarios", "dialogues", "utterances")
-    )
+    return tuple(count(getattr(numbers, name, None)) for name in _PRINTED)
 
 
 def _by_arm(run: Gathered) -> Table:

@@ -20,7 +20,7 @@ from scenarios.spec import Scenario, with_names
 from scenarios.terms import LabelValue
 
 EXAMPLES: Final = Path(__file__).parents[1] / "data" / "examples"
-"""One file a scheme that has no lines in the library."""
+"""One file a scheme, or a version of one, that has no lines in the library."""
 
 
 def shipped_examples(scheme: Scheme) -> ExamplePool:
@@ -31,8 +31,9 @@ def shipped_examples(scheme: Scheme) -> ExamplePool:
     Raises:
         UsageError: none ship for it.
     """
-    own = EXAMPLES / f"{scheme.id}.yaml"
-    pool = read_examples(own, scheme) if own.exists() else _exemplars(scheme.fingerprint)
+    files = (EXAMPLES / f"{name}.yaml" for name in (scheme.name, scheme.id))
+    own = next((file for file in files if file.exists()), None)
+    pool = _exemplars(scheme.fingerprint) if own is None else read_examples(own, scheme)
     if not pool.examples:
         raise UsageError(
             f"no examples ship for the scheme {scheme.name}",

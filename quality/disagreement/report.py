@@ -23,6 +23,7 @@ from quality.disagreement.coherence import (
 )
 from quality.disagreement.confusions import ConfusedPair, confused_pairs
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
+from quality.disagreement.lengths import LengthEffect, Words, length_effects
 from quality.disagreement.references import ReferenceRow, against_reference
 from quality.disagreement.wheel import AdjacencyRow, adjacency
 from quality.findings import QcSettings
@@ -36,6 +37,8 @@ class DisagreementReport:
 
     dimension: str
     difficulty: tuple[DifficultyRow, ...]
+    lengths: tuple[LengthEffect, ...]
+    """Empty where no text is known."""
     confused: tuple[ConfusedPair, ...]
     adjacency: tuple[AdjacencyRow, ...]
     """Empty for labels without a wheel."""
@@ -59,6 +62,7 @@ def disagreement_report(
     groups: Mapping[str, str] | None = None,
     gold: Mapping[str, LabelValue] | None = None,
     expert: Mapping[str, ExpertLabel] | None = None,
+    words: Words | None = None,
     settings: QcSettings | None = None,
 ) -> DisagreementReport:
     """Describe how annotators disagree on a labelled dimension.
@@ -70,6 +74,7 @@ def disagreement_report(
         groups: item -> group.
         gold: item -> gold label, where there are gold labels to hold annotators against.
         expert: item -> what an expert decided.
+        words: how long texts are, where they are known.
         settings: thresholds; those of CEI if None.
 
     Raises:
@@ -85,6 +90,7 @@ def disagreement_report(
     return DisagreementReport(
         dimension=dimension.id,
         difficulty=tuple(difficulty_table(dimension, answers, groups=groups)),
+        lengths=tuple(length_effects(dimension, answers, words or {}, groups=groups)),
         confused=tuple(confused_pairs(dimension, answers, groups=groups)),
         adjacency=tuple(adjacency(dimension, answers, groups=groups)),
         split_polarity=tuple(

@@ -1,14 +1,15 @@
-"""Compare two models on the items that both answered: permutation by case, paired bootstrap."""
+"""Compare models, or modes of one, on the items that both answered: exchanged and resampled by case."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
+from prompts.tasks.modes import MODES
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import accuracy, macro_f1
 from quality.evaluation.answers import ScoredAnswer
@@ -21,6 +22,7 @@ from quality.evaluation.clustering import (
     resampled,
     sums_by,
 )
+from quality.evaluation.people import is_people
 from quality.evaluation.scores import ModelComparison, Weighting
 from quality.evaluation.scoring import ScoreKey, coded
 from quality.holm import holm
@@ -83,9 +85,12 @@ def compare_all(
     weighting: Weighting = "whole",
     how: Resampling = RESAMPLING,
 ) -> tuple[ModelComparison, ...]:
-    """Compare every two models of one reference, task, mode and dimension, with Holm's correction.
+    """Compare every two models in one mode, and every two modes of one model, with Holm's correction.
 
-    p-values hold for all pairs, of all modes, of one reference, task and dimension at once.
+    A mode is compared with those before it in ``MODES``, so that what it adds to ``zero-shot`` is
+    positive. People answered once, whatever mode stands beside them, and are compared in none.
+    p-values hold for all pairs of models, of all modes, of one reference, task and dimension at once;
+    and for all pairs of modes, of all models.
 
     Args:
         answers: by what they are of.
@@ -96,34 +101,55 @@ def compare_all(
 
     Raises:
         UsageError: a reference is none of the labels.
+
+    Source: HIPO, section 5.3 and Figure 6 for the modes.
     """
-    alike: defaultdict[ScoreKey, list[ScoreKey]] = defaultdict(list)
-    for key in answers:
-        alike[replace(key, model="")].append(key)
+    answered = {
+        key: frozenset(a.item for a in given if a.fault != "failed")
+        for key, given in answers.items()
+    }
+    # Mostly all models answered the same items: what one does on them is computed once.
+    known: dict[tuple[ScoreKey, frozenset[str]], _OnItems] = {}
+
+    def on_items(key: ScoreKey, shared: frozenset[str]) -> _OnItems:
+        if (key, shared) not in known:
+            known[key, shared] = _on_items(answers[key], shared, labels[key], weights, how)
+        return known[key, shared]
+
     found = []
-    for keys in alike.values():
-        answered = {
-            key: frozenset(a.item for a in answers[key] if a.fault != "failed") for key in keys
-        }
-        # Mostly all models answered the same items: what one does on them is computed once.
-        known: dict[tuple[ScoreKey, frozenset[str]], _OnItems] = {}
-        for one, two in combinations(keys, 2):
-            shared = answered[one] & answered[two]
-            for key in (one, two):
-                if (key, shared) not in known:
-                    known[key, shared] = _on_items(answers[key], shared, labels[key], weights, how)
-            found.append(
-                _compared(
-                    one,
-                    two.model,
-                    known[one, shared],
-                    known[two, shared],
-                    left_out=len(answered[one] ^ answered[two]),
-                    weighting=weighting,
-                    how=how,
-                )
+    for one, two in (*_pairs_of_models(answers), *_pairs_of_modes(answers)):
+        shared = answered[one] & answered[two]
+        found.append(
+            _compared(
+                one,
+                two,
+                on_items(one, shared),
+                on_items(two, shared),
+                left_out=len(answered[one] ^ answered[two]),
+                weighting=weighting,
+                how=how,
             )
+        )
     return corrected(found)
+
+
+def _pairs_of_models(keys: Iterable[ScoreKey]) -> Iterator[tuple[ScoreKey, ScoreKey]]:
+    alike: defaultdict[ScoreKey, list[ScoreKey]] = defaultdict(list)
+    for key in keys:
+        alike[replace(key, model="")].append(key)
+    for models in alike.values():
+        yield from combinations(models, 2)
+
+
+def _pairs_of_modes(keys: Iterable[ScoreKey]) -> Iterator[tuple[ScoreKey, ScoreKey]]:
+    alike: defaultdict[ScoreKey, list[ScoreKey]] = defaultdict(list)
+    for key in keys:
+        if not is_people(key.model):
+            alike[replace(key, mode="")].append(key)
+    order: dict[str, int] = {mode: place for place, mode in enumerate(MODES)}
+    for modes in alike.values():
+        modes.sort(key=lambda key: order.get(key.mode, len(order)))
+        yield from ((later, earlier) for earlier, later in combinations(modes, 2))
 
 
 def _on_items(
@@ -154,7 +180,7 @@ def _on_items(
 
 def _compared(
     key: ScoreKey,
-    other: str,
+    other: ScoreKey,
     first: _OnItems,
     second: _OnItems,
     *,
@@ -173,7 +199,8 @@ def _compared(
         mode=key.mode,
         dimension=key.dimension,
         first=key.model,
-        second=other,
+        second=other.model,
+        second_mode="" if other.mode == key.mode else other.mode,
         n=first.items,
         cases=len(first.gains),
         left_out=left_out,
@@ -187,11 +214,16 @@ def _compared(
 
 
 def corrected(comparisons: Sequence[ModelComparison]) -> tuple[ModelComparison, ...]:
-    """Return the comparisons with Holm's p-values, per reference, task, dimension and weighting."""
-    families: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    """Return the comparisons with Holm's p-values, per reference, task, dimension and weighting.
+
+    Pairs of models and pairs of modes are corrected apart.
+    """
+    families: defaultdict[tuple[str, str, str, str, bool], list[int]] = defaultdict(list)
     for place, one in enumerate(comparisons):
         if one.p is not None:
-            families[one.reference, one.task, one.dimension, one.weighting].append(place)
+            of_modes = bool(one.second_mode)
+            family = (one.reference, one.task, one.dimension, one.weighting, of_modes)
+            families[family].append(place)
     result = list(comparisons)
     for places in families.values():
         values = [p for place in places if (p := comparisons[place].p) is not None]

@@ -19,6 +19,11 @@ Given = Mapping[str, Mapping[str, str]]
 """Dimension -> annotator -> label, of one line or dialogue."""
 
 
+def is_people(model: str) -> bool:
+    """Return whether what stands where models have names is people, together or one of them."""
+    return model == PEOPLE or model.startswith(f"{PEOPLE}/")
+
+
 def human_baseline(
     rows: Iterable[ResultRow],
     people: Iterable[Answer],

@@ -143,7 +143,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """Two models on the items that both answered."""
+    """Two models, or one model in two modes, on the items that both answered."""
 
     reference: str
     task: str
@@ -164,8 +164,10 @@ class ModelComparison:
     exact: bool
     """Whether every exchange was counted, not a sample of them."""
     p_holm: float | None
-    """Corrected for all pairs of this task and dimension."""
+    """Corrected for all pairs of models, or of modes, of this task and dimension."""
     weighting: Weighting = "whole"
+    second_mode: str = ""
+    """The mode that the second was asked in; empty: the same. Elsewhere it is the same model."""
 
 
 @dataclass(frozen=True, slots=True)

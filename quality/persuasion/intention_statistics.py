@@ -32,9 +32,15 @@ class FaceActRow:
 
 @dataclass(frozen=True, slots=True)
 class IntentionStatistics:
-    """What a corpus holds."""
+    """What a corpus holds.
+
+    Source: Evaluating Intention Understanding in Persuasive Dialogues, table 3.
+    """
 
     dialogues: int
+    turns_per_dialogue: float | None
+    words_per_turn: float | None
+    """Words are what stands between spaces; both are None where nothing was said."""
     annotators: int
     """Who gave intentions."""
     rows: tuple[FaceActRow, ...]
@@ -75,10 +81,18 @@ def intention_statistics(
     single = [row.alpha for row in rows if row.role and row.face_act and row.alpha is not None]
     return IntentionStatistics(
         dialogues=len(dialogues),
+        turns_per_dialogue=len(turns) / len(dialogues) if turns else None,
+        words_per_turn=words_per_text(turn.text for turn in turns),
         annotators=len({answer.annotator for answer in given}),
         rows=tuple(row for row in rows if row.turns),
         mean_alpha=fmean(single) if single else None,
     )
+
+
+def words_per_text(texts: Iterable[str]) -> float | None:
+    """Return the mean number of words; None without texts."""
+    counts = [len(text.split()) for text in texts]
+    return fmean(counts) if counts else None
 
 
 def _of(

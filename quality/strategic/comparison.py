@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 
 from quality.statistics_packages import statistics_package
 from quality.strategic.discourses import Discourse, LabelledAnswer
-from quality.strategic.moves import MAXIMS, Maxim, Move
+from quality.strategic.moves import MAXIMS, Maxim, Move, Winner
 from quality.strategic.trajectory import is_violated
 
 AnswerKey = tuple[str, int]
@@ -70,7 +70,7 @@ def likeness(
     Raises:
         UsageError: the packages of the extra ``stats`` are missing.
 
-    Source: CoBRA, sections 5 and 6, table 4.
+    Source: CoBRA, sections 5 and 6, tables 3 (the area under the curve of outcomes) and 4.
     """
     first = _by_annotator(people)
     second = _by_annotator(others or ())
@@ -80,7 +80,10 @@ def likeness(
     known = first if others is None else second
     shared = {(a, b): _shared(first[a], known[b]) for a, b in pairs}
     rows = []
-    for name, statistic, measure in _measures(threshold):
+    measures = _measures(threshold)
+    if others is not None:
+        measures.append(("outcome", "AUC", _outcome_area))
+    for name, statistic, measure in measures:
         figures = []
         for (a, b), answers in shared.items():
             if others is None and name == "inconsistent":
@@ -191,6 +194,18 @@ def _true_positives(first: str, second: str, answers: Shared) -> PairFigure:
     pairs = _labels(answers, lambda move: move.inconsistent)
     found = [y for x, y in pairs if x]
     return PairFigure(first, second, _share(bool(y) for y in found), len(found))
+
+
+def _outcome_area(first: str, second: str, answers: Shared) -> PairFigure:
+    """Measure how well the second's outcomes tell the first's apart: the area under the ROC curve.
+
+    Of yes or no it is the mean share found of either side; None where the first knows one side alone.
+    """
+    pairs = _labels(answers, lambda move: move.winner)
+    found = [_share(x == y for x, y in pairs if x == side) for side in get_args(Winner)]
+    known = [share for share in found if share is not None]
+    value = sum(known) / 2 if len(known) == 2 else None
+    return PairFigure(first, second, value, len(pairs))
 
 
 def _same_outcome(answers: Shared) -> list[tuple[frozenset[str], frozenset[str]]]:

@@ -108,6 +108,19 @@ class AnswerTable:
         said = {dialogue.id: dialogue.context.get(context, "") for dialogue in self.dialogues}
         return {answer.item: said[answer.dialogue] for answer in (*self.answers, *self.gold)}
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """What every item that was answered says, as far as the files hold it."""
+        turns = {dialogue.id: dialogue.turns for dialogue in self.dialogues}
+        found: dict[str, str] = {}
+        for answer in (*self.answers, *self.gold):
+            said = turns[answer.dialogue]
+            if answer.turn is None:
+                found[answer.item] = " ".join(turn.text for turn in said)
+            elif answer.turn < len(said):
+                found[answer.item] = said[answer.turn].text
+        return {item: text for item, text in found.items() if text.strip()}
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledTurn:

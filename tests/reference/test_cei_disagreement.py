@@ -7,6 +7,7 @@ from quality.disagreement.report import disagreement_report
 from quality.tables.checking import read_files
 from scenarios.schemes.registry import load_scheme
 from tests.reference.cei import reference_folder
+from tests.reference.commands import figures
 
 SCHEME = load_scheme("cei")
 EMOTION = SCHEME.dimension("emotion")
@@ -56,6 +57,17 @@ def test_share_of_neighbours_on_the_wheel_is_the_printed_one(released):
         assert shares[group] == pytest.approx(ADJACENT[group], abs=5e-4)
     assert max(groups, key=shares.get) == "deflection-misdirection"
     assert report.adjacency[0].expected == pytest.approx(0.286, abs=5e-4)
+
+
+def test_length_does_not_tell_how_far_people_agree(tmp_path):
+    paths = sorted(reference_folder("cei").glob("*.csv"))
+    [emotion] = figures(tmp_path / "qc.json", "qc", *paths, "--map", "cei")["dimensions"]
+    rho = {row["text"]: row["rho"] for row in emotion["lengths"] if not row["group"]}
+    # CEI, section 5.6, over all five subtypes; it does not say what lengths are counted in.
+    assert rho == {
+        "said": pytest.approx(-0.06, abs=0.06),
+        "situation": pytest.approx(-0.04, abs=0.06),
+    }
 
 
 def test_the_figures_over_all_five_subtypes_are_the_printed_ones(released):

@@ -26,6 +26,14 @@ def test_there_are_549_questions_in_924_rows_of_30_dialogues(found):
     assert found["questions"] == 549
 
 
+def test_sizes_are_the_printed_ones(found):
+    # Table 3: 30.8, 11.99 and 10.61, and 18.43 of the 553 questions of which 549 were released.
+    statistics = found["statistics"]
+    assert statistics["turns_per_dialogue"] == pytest.approx(30.8)
+    assert statistics["words_per_turn"] == pytest.approx(12.02, abs=5e-3)
+    assert found["words_per_option"] == pytest.approx(10.61, abs=5e-3)
+
+
 def test_the_last_option_is_right_of_a_quarter(found):
     shares = [share["references"] for share in found["right"]]
     assert shares[3] == pytest.approx(0.2568, abs=5e-5)

@@ -123,7 +123,15 @@ def test_people_and_models_stand_in_one_table_on_the_same_items(hipo: Hipo, run:
     mean = (by_model[first]["accuracy"]["value"] + by_model[second]["accuracy"]["value"]) / 2
     assert by_model["people"]["accuracy"]["value"] == pytest.approx(mean)
     assert data["hidden"] == {"veracity": ["None"], "illocutionary": ["Declarations"]}
+    of_label = {one["label"]: one for one in data["people_by_label"]}
+    manner = next(c["support"] for c in by_model[first]["classes"] if c["label"] == "Manner")
+    # One gives every label where it is right, the other Manner throughout.
+    for label, one in of_label.items():
+        alone = 2 * manner / (items + manner) if label == "Manner" else 0.0
+        assert (one["accuracy"], one["annotators"]) == (1.0 if label == "Manner" else 0.5, 2)
+        assert one["f1"] == pytest.approx((1 + alone) / 2)
     text = hipo("evaluate", "people", str(folder), str(run)).out
+    assert "people by label, means over annotators" in text
     assert "2 annotators of the quiz 'quiz'" in text
     assert "people saw no fact and were not offered None, Declarations" in text
     assert "test/liar" in text

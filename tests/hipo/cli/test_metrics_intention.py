@@ -51,6 +51,7 @@ def test_what_two_of_three_say_counts_and_turns_in_a_row_are_merged(hipo, files)
     found = hipo(*files(*([*turn, *NONE] for turn in TURNS)), "--json", "-").data["statistics"]
     rows = {(row["face_act"], row["role"]): row for row in found["rows"]}
     assert found["annotators"] == 3
+    assert (found["turns_per_dialogue"], found["words_per_turn"]) == (4.0, 1.25)
     asked = rows["hneg-", "persuader"]
     assert (asked["turns"], asked["labelled"], asked["runs"]) == (2, 2, 1)
     split = rows["sneg+", "persuadee"]
@@ -69,6 +70,8 @@ def test_questions_are_checked_and_answers_scored_by_face_act(hipo, files):
     )  # fmt: skip
     found = hipo(*command, "--json", "-").data
     assert found["questions"] == 2
+    assert found["words_per_option"] == 1.0
+    assert "2 questions (1.00 a dialogue; 1.00 words an option)" in hipo(*command).out
     assert found["rules"]["other face_act"] == 2
     assert found["rules"]["duplicate"] == 1
     (one,) = found["answerers"]

@@ -68,6 +68,16 @@ def test_agreement_of_a_table_counts_what_is_unanimous_decided_and_split(
     assert "bliss" in odd["found"]
 
 
+def test_why_a_figure_is_undefined_stands_below_the_table(hipo: Hipo, tmp_path: Path) -> None:
+    path = tmp_path / "alike.csv"
+    path.write_text("item,annotator,label\n1,A,x\n1,B,x\n2,A,x\n2,B,x\n")
+    said = hipo("agreement", str(path)).out
+    assert (
+        said.count("undefined (Cohen kappa, Fleiss kappa): fewer than two labels were given") == 1
+    )
+    assert "undefined (percent agreement" not in said
+
+
 def test_one_annotator_is_held_against_the_gold_labels_of_the_file(hipo: Hipo, table: Path) -> None:
     found = as_json(
         hipo, "agreement", table, "--map", "cei", "--of", "human:Bo", "--with", "adjudicated"

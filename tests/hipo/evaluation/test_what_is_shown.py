@@ -18,7 +18,10 @@ from tests.hipo.evaluation.answering import by_hash
 from tests.hipo.evaluation.test_asking import asked
 from tests.wire.server import Seen, WireServer
 
-BLIND = ("hipo-utterance", "hipo-utterance-paper", "hipo-cumulative", "hipo-conversation")
+BLIND = (
+    "hipo-utterance", "hipo-utterance-paper", "hipo-cumulative", "hipo-cumulative-paper",
+    "hipo-conversation",
+)  # fmt: skip
 MODES = ("zero-shot", "cot", "icl", "two-phase")
 
 

@@ -101,6 +101,14 @@ def test_draws_of_examples_have_their_standard_deviation(tree):
     assert "icl, 3 draws of examples" in words_of(section(tree, "overview"))
 
 
+def test_what_a_mode_adds_to_another_stands_there_for_every_model(tree):
+    modes = section(tree, "modes")
+    cells = [words_of(e) for e in modes.iter(f"{XHTML}td")]
+    assert {"cot less zero-shot", "icl less zero-shot", "icl less cot"} <= set(cells)
+    pairs = words_of(section(tree, "comparisons"))
+    assert "less zero-shot" not in pairs
+
+
 def test_every_caption_of_figures_names_its_reference(tree):
     captions = [words_of(e) for e in tree.iter(f"{XHTML}caption")]
     free = ("Tasks", "By model", "What became", "Accuracy on", "The same question")

@@ -210,6 +210,22 @@ def test_no_corpus_but_one_made_as_the_papers_stands_in_a_table_with_it(changed)
     assert beside_paper([one], paper_results()) is None
 
 
+def test_cumulative_figures_beside_the_papers_are_those_of_one_question_a_dimension():
+    as_paper = CUMULATIVE.model_copy(update={"id": "hipo-cumulative-paper"})
+    one = evaluated((CUMULATIVE, as_paper), models=["lab/strong"], **AS_PRINTED)
+    table = beside_paper([one], paper_results())
+    assert table is not None
+    own = dict(zip(table.columns, table.rows[-1].values, strict=True))
+    (column,) = [
+        c for c in table.columns
+        if (c.task, c.dimension, c.metric) == ("cumulative", "veracity", "accuracy")
+    ]  # fmt: skip
+    right = {s.task: s.accuracy.value for s in one.scores.scores
+             if (s.dimension, s.reference) == ("veracity", "declared")}  # fmt: skip
+    assert right["hipo-cumulative"] != right["hipo-cumulative-paper"]
+    assert own[column] == pytest.approx(100 * right["hipo-cumulative-paper"])
+
+
 def test_a_corpus_made_as_the_papers_stands_below_it_without_a_macro_f1_of_the_goal():
     one = evaluated((PAPER, CUMULATIVE, CONVERSATION), **AS_PRINTED)
     table = beside_paper([one], paper_results())

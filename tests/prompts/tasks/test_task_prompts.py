@@ -20,7 +20,10 @@ from scenarios.errors import InputError, UsageError
 from scenarios.schemes.registry import load_scheme
 
 HIPO = load_scheme("hipo")
-BENCHMARK = ("hipo-utterance", "hipo-utterance-paper", "hipo-cumulative", "hipo-conversation")
+BENCHMARK = (
+    "hipo-utterance", "hipo-utterance-paper", "hipo-cumulative", "hipo-cumulative-paper",
+    "hipo-conversation",
+)  # fmt: skip
 TURNS = (
     ("initiator", "Has it been in a crash?"),
     ("responder", "It runs like new."),

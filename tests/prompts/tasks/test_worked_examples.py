@@ -131,9 +131,27 @@ def test_the_goal_behind_a_conversation_is_shown_by_examples_too(hipo):
 
 
 def test_no_examples_ship_for_other_schemes():
-    for name in ("face_acts", "hipo@1"):
-        with pytest.raises(UsageError, match="no examples ship for the scheme"):
-            shipped_examples(load_scheme(name))
+    with pytest.raises(UsageError, match="no examples ship for the scheme"):
+        shipped_examples(load_scheme("face_acts"))
+
+
+def test_the_labels_of_the_paper_have_examples_of_their_own(shipped):
+    scheme = load_scheme("hipo@1")
+    pool = shipped_examples(scheme)
+    assert not {e.line for e in pool.examples} & {e.line for e in shipped.examples}
+    assert all(example.fact and example.scenario for example in pool.examples)
+    for dimension in (*scheme.declared, scheme.goal):
+        shown = {example.labels[dimension.id] for example in pool.examples}
+        assert shown == set(dimension.values), dimension.id
+    assert not [
+        e for e in pool.examples
+        if (e.labels["goal"], e.labels["veracity"]) == ("truthful non-disclosure", "Quality")
+    ]  # fmt: skip
+    for task in ("hipo-utterance-paper", "hipo-cumulative-paper", "hipo-conversation"):
+        asked = TaskPrompts(Templates(), scheme, load_task(task, scheme), mode="icl")
+        item = ITEM if task != "hipo-conversation" else replace(ITEM, target=None, standing=None)
+        for one in asked.questions(item):
+            assert one.question.messages[1].content.count("Right answer: ") == 4
 
 
 def test_jurors_and_evaluations_are_shown_the_same_examples_of_cross_examinations():

@@ -111,3 +111,33 @@ def test_p_values_are_corrected_within_reference_task_and_dimension():
     smallest = 2 / 2**12
     assert [c.p for c in found[:3]] == [smallest, smallest, 1.0]
     assert [c.p_holm for c in found] == pytest.approx([3 * smallest, 3 * smallest, 1.0] * 2)
+
+
+def test_modes_of_one_model_are_compared_and_corrected_apart():
+    good, poor = answered([("a", "a")] * 12), answered([("a", "b")] * 12)
+    keys = [
+        replace(KEY, mode=mode, model=model)
+        for mode in ("icl", "cot", "zero-shot")
+        for model in ("m/one", "m/two")
+    ]
+    given = {key: good if key.mode == "cot" else poor for key in keys}
+    found = compare_all(given, dict.fromkeys(keys, LABELS), how=QUICK)
+    of_modes = [c for c in found if c.second_mode]
+    assert [(c.first, c.second, c.mode, c.second_mode, c.accuracy.value) for c in of_modes] == [
+        (model, model, *modes, points)
+        for model in ("m/one", "m/two")
+        for *modes, points in (
+            ("cot", "zero-shot", 1.0), ("icl", "zero-shot", 0.0), ("icl", "cot", -1.0)
+        )
+    ]  # fmt: skip
+    smallest = 2 / 2**12
+    assert [c.p for c in of_modes[:3]] == [smallest, 1.0, smallest]
+    # Four of the six pairs of modes differ; the three pairs of models do not count among them.
+    assert [c.p_holm for c in of_modes[:3]] == pytest.approx([6 * smallest, 1.0, 6 * smallest])
+    assert [(c.first, c.second, c.p_holm) for c in found[:3]] == [("m/one", "m/two", 1.0)] * 3
+
+
+def test_people_who_answered_once_are_compared_in_no_mode():
+    keys = [replace(KEY, mode=mode, model="people/ann") for mode in ("zero-shot", "cot")]
+    given = dict.fromkeys(keys, answered([("a", "a")] * 12))
+    assert compare_all(given, dict.fromkeys(keys, LABELS), how=QUICK) == ()

@@ -63,6 +63,9 @@ def test_quality_control_reads_labels_and_times_of_a_study(
     assert found["found"]["level 2"]["too_fast"] == 2 * ITEMS
     [veracity] = [one for one in found["dimensions"] if one["dimension"] == "veracity"]
     assert sum(item["undecided"] for item in veracity["to_adjudicate"]) == 3
+    assert [(row["text"], row["items"]) for row in veracity["lengths"]] == [
+        ("said", ITEMS), ("situation", ITEMS),
+    ]  # fmt: skip
 
 
 def test_a_run_that_nobody_has_reviewed_says_who_gave_labels(

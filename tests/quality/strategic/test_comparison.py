@@ -4,6 +4,7 @@ from quality.strategic.comparison import likeness
 from quality.strategic.discourses import AnswerLabel, discourses
 from quality.strategic.distributions import distribution
 from quality.strategic.formula import Formula
+from quality.strategic.shared_reasons import SharedReasons, shared_reasons
 
 
 def labels(annotator, commitments, dialogue="trial", **others):
@@ -75,6 +76,40 @@ def test_reasons_are_compared_where_the_outcome_is_the_same():
     rows = likeness(found(first, second), None, threshold=3)
     assert figure(rows, "reasons", "Jaccard, same outcome").value == pytest.approx(0.75)
     assert figure(rows, "reasons", "identical, same outcome").value == pytest.approx(0.5)
+
+
+WQ = ["witness", "witness", "questioner", "questioner"]
+
+
+def decided(annotator, outcome, reasons=(("logic",),) * 4):
+    return labels(annotator, ["none"] * 4, outcome=outcome, reasons=list(reasons))
+
+
+def test_the_outcomes_of_a_model_have_the_area_under_the_curve_beside_those_of_people():
+    people = found(decided("A", WQ), decided("B", ["witness"] * 4))
+    model = found(decided("juror", ["witness", "questioner", "questioner", "questioner"]))
+    row = figure(likeness(people, model, threshold=3), "outcome", "AUC")
+    assert [(p.first, p.second, p.value) for p in row.pairs] == [
+        ("A", "juror", 0.75),
+        ("B", "juror", None),  # B never saw the questioner win
+    ]
+    among_people = likeness(people, None, threshold=3)
+    assert "AUC" not in {row.statistic for row in among_people}
+
+
+def test_reasons_of_all_are_compared_where_all_decide_alike():
+    first = decided("A", WQ, [("logic",), ("logic", "emotion"), ("logic",), ("logic",)])
+    second = decided("B", WQ, [("logic",), ("logic",), ("emotion",), ("logic",)])
+    third = decided("C", [*WQ[:3], "witness"], [("logic",), ("emotion",), ("emotion",), ("logic",)])
+    rows = found(first, second, third)
+    assert shared_reasons(rows) == SharedReasons(
+        decided=4, alike=3, jaccard=pytest.approx(1 / 3), identical=pytest.approx(1 / 3)
+    )
+    assert shared_reasons(rows[:2]) is None
+    nobody = found(
+        *(decided(name, [side] * 4) for name, side in zip("ABC", [*WQ[1:]], strict=True))
+    )
+    assert shared_reasons(nobody) == SharedReasons(4, 0, None, None)
 
 
 def test_answers_are_joined_by_dialogue_and_turn_and_not_by_place():
