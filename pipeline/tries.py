@@ -80,6 +80,6 @@ def refuse_small_context(error: ProviderError, name: str, role: str, *, answered
         found = f"it holds {sizes.available:,} tokens{needed}"
     raise UsageError(
         f"the context of {name} is too small for the prompt of the {role}: {found}",
-        "start the server with a larger context (llama.cpp: -c), take a model with one, or lower"
-        " max_tokens",
+        "take a model with a larger context (of llama.cpp: start the server with a larger -c), or"
+        " lower max_tokens",
     )

@@ -87,6 +87,8 @@ class QuotaRounds:
                 self._end(self.quota.standing(tallies))
                 return
             self._round += 1
+            self._judging = False
+            self._finished.clear()
             self._cases = len(cases)
             await store.add_cases(cases)
             store.set_state("running", planned=store.state().settled + self._dialogues)
@@ -134,8 +136,6 @@ class QuotaRounds:
         ]
         self._judging = True
         await self.verification.run(ordered, self.executor, more_follow=True)
-        self._judging = False
-        self._finished.clear()
 
     def _tell(self, tallies: Sequence[CellTally]) -> None:
         """Show how many of the wanted utterances there are, and what the cells cost so far."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hipo.app.model_changes import model_changes
 from hipo.app.option_groups import OptionGroup
 from hipo.app.option_values import split
-from pipeline.model_settings import ModelSettings
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import changed
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.plugins import load_plugins
-
-_SAMPLING = ("temperature", "top_p", "max_tokens")
 
 RecipeChanges = Mapping[str, Any]
 """Changes by dotted recipe field; None leaves the recipe as it is."""
@@ -172,7 +170,8 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "strategies",
         "--strategy",
         str,
-        f"One or several of {', '.join(STRATEGIES.shipped)}, or one of a plugin; default direct.",
+        f"One or several of {', '.join(STRATEGIES.shipped)}, or one of a plugin; default direct,"
+        " of hipo study the first three.",
         True,
         group=OptionGroup.STRATEGIES,
     ),
@@ -361,34 +360,5 @@ def overridden(recipe: Recipe, given: RecipeChanges) -> Recipe:
         group, _, name = option.field.rpartition(".")
         inner = changes.setdefault(group, {}) if group else changes
         inner[name] = str(value) if option.kind is Path and not option.many else value
-    changes["models"] = _models(recipe, given)
+    changes["models"] = model_changes(recipe, given)
     return changed(recipe, changes, OPTION_OF)
-
-
-def _models(recipe: Recipe, given: RecipeChanges) -> dict[str, Any]:
-    """Return the changes to the models: an option holds for every role that it does not name.
-
-    Another provider takes none of the address, key and price that the recipe has for the first.
-    """
-    prefix = "models.default."
-    default_changes = {
-        field.removeprefix(prefix): value
-        for field, value in given.items()
-        if field.startswith(prefix) and value is not None
-    }
-    before = recipe.models.default
-    default = (
-        ModelSettings(model=default_changes["model"]).over(before)
-        if "model" in default_changes
-        else before
-    )
-    changes: dict[str, Any] = {"default": {**default.model_dump(), **default_changes}}
-    for role, settings in recipe.models.by_role.items():
-        own = settings.model_dump()
-        own |= {name: None for name in _SAMPLING if name in default_changes}
-        named = given.get(f"models.{role}.model")
-        if named is not None or "model" in default_changes:
-            own = {name: own[name] if name in _SAMPLING else None for name in own}
-            own["model"] = named
-        changes[role] = own
-    return changes

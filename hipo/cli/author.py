@@ -30,7 +30,7 @@ def author(
         metavar="MODEL",
         help="provider/model that plays previews; what each costs stands on its button.",
     ),
-    port: int = typer.Option(8643, "--port", min=1, max=65535, help="On this machine only."),
+    port: int = typer.Option(8644, "--port", min=1, max=65535, help="On this machine only."),
     plugins: list[Path] | None = PLUGINS,
 ) -> int:
     """Serve a form for scenarios and label schemes, checked as you type, until interrupted.

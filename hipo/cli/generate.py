@@ -16,7 +16,12 @@ from hipo.cli.console import Format, hush
 from hipo.cli.errors import ExitCode
 from hipo.cli.generate_until import Until, with_until
 from hipo.cli.main import command_app
-from hipo.cli.options import with_recipe_options, with_status_file, with_verification_options
+from hipo.cli.options import (
+    RECIPE,
+    with_recipe_options,
+    with_status_file,
+    with_verification_options,
+)
 from hipo.cli.plain_options import DRY_RUN, QUIET, ResumeChoice
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
@@ -73,9 +78,7 @@ _PILOT = typer.Option(
 @with_workers
 def generate(
     *,
-    recipe: str | None = typer.Argument(
-        None, metavar="RECIPE", help="A recipe file, or the name of a shipped one: hipo-paper."
-    ),
+    recipe: str | None = RECIPE,
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder of the run; default ./runs/<name of the recipe>."
     ),

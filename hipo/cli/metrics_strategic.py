@@ -72,9 +72,9 @@ def strategic(
         against=[name.strip() for name in against.split(",") if name.strip()],
         parameters={**parameters, "weights": _weights(weights)},
     )
-    deliver(strategic_as_json(found), strategic_as_text(found), json_target)
     if plots is not None:
         write_strategic_plots(plots, found.discourses, found.distributions)
+    deliver(strategic_as_json(found), strategic_as_text(found), json_target)
     return ExitCode.DONE
 
 

@@ -59,6 +59,7 @@ def _generated(run: str, state: RunState) -> list[str]:
         steps.append(f"{people}, hipo verify {run} --policy auto discards what is flagged")
     if accepted := verdicts.get("accepted", 0):
         kept = plural(accepted, "accepted dialogue")
-        steps.append(f"hipo export {run} -o sets/{Path(run).name} makes a data set of the {kept}")
+        export = f"hipo export {run} --accepted -o sets/{Path(run).name}"
+        steps.append(f"{export} makes a data set of the {kept}")
     steps.append(f"hipo report {run} writes a page about it")
     return steps

@@ -15,6 +15,7 @@ from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.cli.plain_options import Command, with_group
 from hipo.cli.status_file import StatusFile
+from pipeline.recipe_source import recipe_names
 from scenarios.plugins import load_plugins
 
 
@@ -30,6 +31,11 @@ STATUS_FILE = typer.Option(
     rich_help_panel=OptionGroup.OUTPUT,
     hidden=True,
     help="Keep a small JSON file up to date: state, counts, cost, exit code; see docs/overnight.md.",
+)
+RECIPE = typer.Argument(
+    None,
+    metavar="RECIPE",
+    help=f"A recipe file, or the name of a shipped one: {', '.join(recipe_names())}.",
 )
 PLUGINS = typer.Option(
     None,

@@ -25,9 +25,9 @@ def print_agreement(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
-    """Print how well people agree; of gold lines also each with the gold labels and with programs.
+    """Print how well people agree; of gold lines also with the gold labels.
 
-    There are no figures before two people have answered the same lines. Programs are the readings
+    Of gold lines each reader is held against programs, too. There are no figures before two people have answered the same lines. Programs are the readings
     that the gold labels were settled from, and the judges of hipo verify RUN.
     """
     from hipo.app.review_agreement import study_agreement  # noqa: PLC0415 - statistics

@@ -16,7 +16,12 @@ from hipo.cli.console import Format, columns, dollars, hush, number, plural, rea
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import command_app
-from hipo.cli.options import with_recipe_options, with_status_file, with_verification_options
+from hipo.cli.options import (
+    RECIPE,
+    with_recipe_options,
+    with_status_file,
+    with_verification_options,
+)
 from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
@@ -35,9 +40,7 @@ app = command_app()
 @with_status_file
 def study(
     *,
-    recipe: str | None = typer.Argument(
-        None, metavar="[RECIPE]", help="A recipe file, or the name of a shipped one: hipo-paper."
-    ),
+    recipe: str | None = RECIPE,
     models: list[str] | None = typer.Option(
         None,
         "-m",

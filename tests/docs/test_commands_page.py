@@ -34,3 +34,11 @@ def test_help_and_pages_say_alike_how_many_calls_one_process_is_enough_for() -> 
     }
     assert all(said.values())
     assert {figure for figures in said.values() for figure in figures} == {said["workers.md"][0]}
+
+
+def test_no_list_of_commands_ends_in_the_middle_of_a_sentence() -> None:
+    lists = re.findall(
+        r"^Commands:\n((?:  .*\n)+)", (DOCS / "commands.md").read_text(), re.MULTILINE
+    )
+    assert len(lists) > 5
+    assert [line for listed in lists for line in listed.splitlines() if line.endswith("...")] == []

@@ -180,6 +180,39 @@ def test_the_model_option_holds_for_every_role_it_does_not_name() -> None:
     assert roles["responder"].top_p == 0.6
 
 
+@pytest.mark.parametrize(
+    ("default", "reached"),
+    [
+        ("offline/rules", (None, "http://h/v1", None)),
+        ("openai/gpt-4o", (None, "http://h/v1", None)),
+        ("compatible/b", ("http://h/v1", "http://h/v1", "http://h/v1")),
+    ],
+)
+def test_an_address_is_for_the_models_that_need_one(
+    default: str, reached: tuple[str | None, ...]
+) -> None:
+    given = {
+        "models.default.model": default, "models.initiator.model": "compatible/a",
+        "models.default.base_url": "http://h/v1", "models.default.api_key_env": "KEY",
+    }  # fmt: skip
+    models = overridden(Recipe(), given).models
+    roles = [models.default, models.role("initiator"), models.role("responder")]
+    assert tuple(settings.base_url for settings in roles) == reached
+    assert [settings.api_key_env for settings in roles] == [url and "KEY" for url in reached]
+
+
+def test_an_address_that_the_recipe_has_stays_where_another_one_is_for_a_role() -> None:
+    recipe = Recipe.model_validate(
+        {"models": {"default": {"model": "openai/gpt-4o", "base_url": "http://own/v1"}}}
+    )
+    given = {"models.initiator.model": "compatible/a", "models.default.base_url": "http://h/v1"}
+    models = overridden(recipe, given).models
+    assert models.role("responder").base_url == "http://own/v1"
+    assert models.role("initiator").base_url == "http://h/v1"
+    given = {"models.default.base_url": "http://h/v1"}
+    assert overridden(recipe, given).models.role("responder").base_url == "http://h/v1"
+
+
 def test_a_sampling_option_goes_before_what_a_role_says() -> None:
     recipe = Recipe.model_validate({"models": {"responder": {"temperature": 0.9}}})
     assert recipe.models.role("responder").temperature == 0.9

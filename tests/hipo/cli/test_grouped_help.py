@@ -12,6 +12,7 @@ from typer.core import TyperOption
 
 from hipo.app.option_groups import OptionGroup
 from hipo.cli.main import app
+from pipeline.recipe_source import recipe_names
 from tests.hipo.cli.conftest import Hipo
 
 if TYPE_CHECKING:
@@ -96,3 +97,15 @@ def test_rare_options_work_and_are_suggested_like_the_others(hipo: Hipo) -> None
     planned = hipo("generate", "-m", "offline/rules", "--count", "2", "--seed", "3", "--dry-run")
     assert planned.code == 0
     assert planned.out.startswith("2 cases, 2 dialogues")
+
+
+@pytest.mark.parametrize("name", ["generate", "study"])
+def test_every_recipe_that_ships_is_named(hipo: Hipo, name: str) -> None:
+    assert ", ".join(recipe_names()) in " ".join(hipo(name, "--help").out.split())
+
+
+def test_every_page_has_a_port_of_its_own() -> None:
+    ports = [
+        option.default for name in ALL for option in _options_of(name) if option.name == "port"
+    ]
+    assert len(ports) == len(set(ports)) == 3

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo
 
 HEADER = (
@@ -93,6 +94,17 @@ def test_plots_are_written_once_for_each_dialogue_and_for_all_labels(
         "trial-penalty-so-far.svg",
     ]
     assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in pictures)
+
+
+def test_plots_are_there_when_whoever_reads_the_text_has_had_enough(
+    hipo: Hipo, trial: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object) -> None:
+        raise UsageError("nobody reads this")
+
+    monkeypatch.setattr("hipo.cli.metrics_strategic.deliver", closed)
+    assert hipo("metrics", "strategic", trial, "--plots", "pictures").code == 2
+    assert (tmp_path / "pictures" / "labels.svg").is_file()
 
 
 def test_a_code_that_no_map_knows_is_told_by_row_and_leaves_the_rest(

@@ -72,7 +72,10 @@ def state_of(
         ),
         (
             state_of(verdicts={"accepted": 6, "discarded": 4}),
-            "hipo export runs/trial -o sets/trial makes a data set of the 6 accepted dialogues",
+            (
+                "hipo export runs/trial --accepted -o sets/trial "
+                "makes a data set of the 6 accepted dialogues"
+            ),
         ),
         (state_of(verdicts={"discarded": 10}), "hipo report runs/trial writes a page about it"),
     ],

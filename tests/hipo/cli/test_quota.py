@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +11,13 @@ import orjson
 import pytest
 import yaml
 
+from hipo.app.generation import generate as generate_run
+from hipo.app.preparation import prepare
+from hipo.app.quota import plan_quota
+from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.watching import Silent, Spending
+from pipeline.recipe import Recipe
 from tests.hipo.cli.conftest import Hipo
 
 # Repetitions of the offline rules are near-duplicates of one another, which is tested elsewhere.
@@ -264,3 +272,30 @@ def test_a_quota_out_of_reach_is_refused_before_anything_is_made(
     assert "the rules of the scheme forbid it" in result.err
     assert generate("--accepted", "3").code == 2
     assert not (tmp_path / "run").exists()
+
+
+def test_a_round_that_is_judged_counts_as_played_until_the_next_one_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_quota(tmp_path, QUOTA)
+    recipe = Recipe.model_validate(QUICK)
+    judged = VerificationOverrides(judges=["offline/judge"], self_judgement=False, embeddings=False)
+    quota = plan_quota(tmp_path / "quota.yaml", prepare(recipe))
+
+    class Looking(Silent):
+        """Looks at what is done whenever something is told."""
+
+        def begin(self, total: int, spending: Callable[[], Spending]) -> None:
+            self.spending = spending
+            self.told: list[str] = []
+
+        def note(self, message: str) -> None:
+            if message.startswith("round"):
+                self.told.append(self.spending().doing)
+
+    watcher = Looking()
+    play = VerifiedPlay(judged, quota=quota)
+    generate_run(recipe, output=tmp_path / "run", play=play, watcher=watcher)
+    assert watcher.told
+    assert all("judging" in doing for doing in watcher.told)
