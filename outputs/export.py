@@ -30,6 +30,7 @@ from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
 from outputs.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
 from scenarios.errors import RunError, UsageError
+from scenarios.extensions import told_of_plugin
 from scenarios.schemes.model import Scheme
 
 COUNTS = "counts.json"
@@ -82,14 +83,15 @@ def export(
         document: writes what describes the data set, such as a card, before the manifest is made.
 
     Raises:
-        UsageError: an option does not fit, the folder may not be written to, or nothing was left.
+        UsageError: an option does not fit, the folder may not be written to, nothing was left, or
+            the rows of a plugin's kind cannot be written.
         RunError: it could not be written; the folder is as it was.
     """
     options.chosen_task.check(options)
     check_target(folder, overwrite=overwrite)
     if options.parquet:
         check_parquet()
-    with opened(selection) as found:
+    with opened(selection) as found, told_of_plugin(KINDS, options.kind):
         options = replace(options, listed=found.lists_people)
         task = options.chosen_task
         plan = plan_splits(

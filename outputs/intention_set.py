@@ -61,7 +61,7 @@ class IntentionRows:
 
     def __post_init__(self) -> None:
         """Find the rules by which options are drawn."""
-        if INTENTION not in {dimension.id for dimension in self.scheme.dimensions}:
+        if not any(d.id == INTENTION and d.depends_on_role for d in self.scheme.dimensions):
             raise UsageError(
                 f"the scheme {self.scheme.name} has no intentions to ask about",
                 "export runs of the scheme face_acts, or take another --to",

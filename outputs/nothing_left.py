@@ -26,6 +26,10 @@ def nothing_left(
     rows: Mapping[str, int],
 ) -> UsageError:
     """Say why there is no row: how much was left out for which reason, then what would help."""
+    if not found.tallies():
+        return UsageError(
+            "nothing is left to export; the runs hold no dialogue", "hipo runs show RUN says why"
+        )
     lost = [
         told.removeprefix("left out: ") for told in left_out(found, 0, rows, without_row).reasons()
     ]

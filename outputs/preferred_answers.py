@@ -111,9 +111,12 @@ def _within(selected: SelectedDialogue, turn: Turn) -> Iterator[PreferredAnswer]
         return
     said = _draft(turn)
     yield from _voted(selected, turn, said)
+    checked = [[critique.carried for critique in one.critiques] for one in trace.attempts]
+    # what is said at the end may have been found at fault, too: no better than the draft then
+    fair = trace.chosen < len(checked) and all(checked[trace.chosen])
     for number, attempt in enumerate(trace.attempts[: trace.chosen]):
-        verdicts = [critique.carried for critique in attempt.critiques]
-        if verdicts and not all(verdicts):
+        verdicts = checked[number]
+        if fair and not all(verdicts):
             share = sum(verdicts) / len(verdicts)
             yield PreferredAnswer(
                 selected, turn, said, attempt.draft, "revision", str(number), arm, None, share

@@ -79,6 +79,8 @@ def plan_splits(
     counts = _strata(tallies, categories, by)
     groups = sorted(counts)
     used = [i for i, fraction in enumerate(fractions) if fraction > 0]
+    if not groups:  # what is wrong is told where it is known
+        return SplitPlan(by, fractions, seed, {})
     if len(groups) < len(used):
         raise UsageError(
             f"{len(groups)} {by}{'' if len(groups) == 1 else 's'} cannot be divided into"

@@ -63,7 +63,7 @@ class ActorPrompts:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
         self.templates = templates
-        self._scheme = scheme
+        self.scheme = scheme
         self.form = AnswerForm.of(templates, order)
         stored = templates.stored_names or frozenset()
         self.flow = flow or not scheme.assigned or SPEAKER_TEMPLATES[0] in stored
@@ -101,7 +101,7 @@ class ActorPrompts:
         """
         if self._pair is None:
             raise ValueError(
-                f"scheme {self._scheme.id!r} assigns nothing: its scenarios need a flow"
+                f"scheme {self.scheme.id!r} assigns nothing: its scenarios need a flow"
             )
         return self._pair
 
@@ -109,14 +109,14 @@ class ActorPrompts:
     def speakers(self) -> SpeakerPrompts:
         """Those of the roles of a flow; made when the first of them is asked."""
         if self._speakers is None:
-            self._speakers = SpeakerPrompts(self.templates, self._scheme, plan=self.form.plan)
+            self._speakers = SpeakerPrompts(self.templates, self.scheme, plan=self.form.plan)
         return self._speakers
 
     @property
     def screenplays(self) -> ScreenplayPrompts:
         """Those of whole conversations of a flow; made when the first of them is asked."""
         if self._screenplays is None:
-            self._screenplays = ScreenplayPrompts(self.templates, self._scheme)
+            self._screenplays = ScreenplayPrompts(self.templates, self.scheme)
         return self._screenplays
 
     def screenplay(self, view: ScriptView) -> Question[Script]:

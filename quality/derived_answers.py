@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from quality.derived import DERIVED
 from scenarios.annotations import Annotation
+from scenarios.errors import UsageError
+from scenarios.plural import plural
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
@@ -18,7 +20,8 @@ def with_derived(scheme: Scheme, annotations: Iterable[Annotation]) -> list[Anno
     dialogues, and of parts of a turn, are not given to the functions.
 
     Raises:
-        UsageError: the scheme names a function that there is none of.
+        UsageError: the scheme names a function that there is none of, or one of a plugin returns
+            anything but a number, or None, a row.
     """
     derived = scheme.derived
     computed = {dimension.id for dimension in derived}
@@ -46,7 +49,13 @@ def _numbers(scheme: Scheme, turns: list[dict[str, Annotation]]) -> list[Annotat
         if dimension.derived is None:
             continue
         function = DERIVED.get(dimension.derived.function)
-        numbers = function.compute(rows, dimension.derived.parameters)
+        numbers: object = function.compute(rows, dimension.derived.parameters)
+        if not isinstance(numbers, list | tuple) or len(numbers) != len(turns):
+            raise UsageError(
+                f"the function {function.name!r} of the dimension {dimension.id!r} returned"
+                f" {numbers!r:.100}",
+                f"it must return a list of {plural(len(turns), 'number')}, one a row",
+            )
         for turn, number in zip(turns, numbers, strict=True):
             if number is not None:
                 model = next(iter(turn.values()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -29,6 +29,9 @@ from scenarios.spelling import suggestion
 from scenarios.text_file import real_path, shown_path
 from scenarios.validation import Similarity, check_scenario
 from scenarios.yaml_source import validate_model
+
+ScenarioCheck = Callable[[Scenario, Located], Iterable[Problem]]
+"""A check that needs what is not known here, such as which verifiers there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ def inspect_files(
     scheme: Scheme | None = None,
     similarity: Similarity | None = None,
     library: Path = LIBRARY,
+    checks: Sequence[ScenarioCheck] = (),
 ) -> Inspection:
     """Check the scenarios under the given roots, each file once.
 
@@ -66,11 +70,12 @@ def inspect_files(
         scheme: what every scenario must be of; None checks each against the scheme it names.
         similarity: compares meanings, where an embedding model is at hand.
         library: the directory that is held to what the library that ships must keep to.
+        checks: further ones, of scenarios whose scheme is known.
 
     Raises:
         UsageError: a root does not exist, or there is no file under any.
     """
-    inspector = _Inspector(scheme, similarity, library.resolve())
+    inspector = _Inspector(scheme, similarity, library.resolve(), tuple(checks))
     roots, beside = [*map(named_root, roots)], [*map(named_root, beside)]
     inspector.taken = _names_under([library, FAMILIES, *beside])
     problems: dict[Path, list[Problem]] = {}
@@ -128,6 +133,7 @@ class _Inspector:
     scheme: Scheme | None
     similarity: Similarity | None
     library: Path
+    checks: tuple[ScenarioCheck, ...] = ()
     taken: dict[str, Path] = field(default_factory=dict)
     read: dict[Path, PlacedScenario] = field(default_factory=dict)
 
@@ -154,9 +160,8 @@ class _Inspector:
         if scheme is None or scheme.id != scenario.scheme:
             problems += [_other_scheme(scenario, located, self.scheme)]
             return [*problems, *check_references(scenario, located)]
-        return problems + check_scenario(
-            scenario, scheme, located, self.similarity, shipped=shipped
-        )
+        problems += check_scenario(scenario, scheme, located, self.similarity, shipped=shipped)
+        return problems + [found for check in self.checks for found in check(scenario, located)]
 
     def alike(self, beside: Sequence[Path]) -> Iterator[tuple[Path, Problem]]:
         """Yield files whose scenario another one tells, too, of those read or those beside them."""

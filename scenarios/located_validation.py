@@ -79,12 +79,14 @@ class _Finding:
     """Where the outermost union stands that this error lies in, if any."""
     member: str
     details: tuple[ErrorDetails, ...]
+    absent: bool = False
+    """Whether the field is not in the file."""
 
     @classmethod
     def of(cls, detail: ErrorDetails, data: object) -> _Finding:
         path: list[Step] = []
         union: tuple[Step, ...] | None = None
-        member = ""
+        member, absent = "", False
         here = data
         steps = detail["loc"]
         for at, step in enumerate(steps):
@@ -94,14 +96,20 @@ class _Finding:
                 here = here[step]
             elif isinstance(here, Sequence) and not isinstance(here, str) and isinstance(step, int):
                 here = here[step] if step < len(here) else None
-            elif at == len(steps) - 1 and detail["type"] == "missing":
-                here = None
+            elif at == len(steps) - 1 and _is_left_out(detail, here):
+                here, absent = None, True
             else:
                 if union is None:
                     union, member = tuple(path), str(step)
                 continue
             path.append(step)
-        return cls(tuple(path), union, member, (detail,))
+        return cls(tuple(path), union, member, (detail,), absent)
+
+
+def _is_left_out(detail: ErrorDetails, here: object) -> bool:
+    """Whether a field is missing, or breaks a rule by what it is where it is left out."""
+    by_default = detail["type"] in _RULES and isinstance(here, Mapping)
+    return detail["type"] == "missing" or (by_default and detail["input"] is not here)
 
 
 def _readable(findings: Sequence[_Finding]) -> Iterator[_Finding]:
@@ -140,7 +148,7 @@ def _best_member(findings: Sequence[_Finding], union: tuple[Step, ...]) -> list[
 def _problem(finding: _Finding, model: type[BaseModel], located: Located) -> Problem:
     detail = finding.details[0]
     kind = detail["type"]
-    found = "nothing" if kind == "missing" else shortened(detail["input"])
+    found = "nothing" if finding.absent else shortened(detail["input"])
     if kind == "extra_forbidden":
         name = str(finding.path[-1])
         known = _fields_at(model, finding.path[:-1])

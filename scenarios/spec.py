@@ -242,7 +242,9 @@ class Scenario(Strict):
     @field_validator("opening")
     @classmethod
     def _opens(cls, opening: Opening, info: ValidationInfo) -> Opening:
-        has_flow = bool(info.data.get("flow"))
+        if "flow" not in info.data:  # it is broken itself, which is told
+            return opening
+        has_flow = bool(info.data["flow"])
         if not has_flow and opening.shared is None and not opening.by_goal:
             raise ValueError("an opening has shared, by_goal, or both")
         if has_flow and opening != Opening():
@@ -252,14 +254,16 @@ class Scenario(Strict):
     @field_validator("facts")
     @classmethod
     def _has_facts(cls, facts: tuple[Fact, ...], info: ValidationInfo) -> tuple[Fact, ...]:
-        if not facts and not info.data.get("flow"):
+        if not facts and info.data.get("flow") == ():
             raise ValueError("without a flow a scenario needs at least one fact")
         return facts
 
     @field_validator("roles")
     @classmethod
     def _are_roles(cls, roles: dict[str, Role], info: ValidationInfo) -> dict[str, Role]:
-        flow: tuple[Phase, ...] = info.data.get("flow") or ()
+        if "flow" not in info.data:
+            return roles
+        flow: tuple[Phase, ...] = info.data["flow"]
         if not flow:
             _check_pair(roles)
             return roles

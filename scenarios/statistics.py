@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from scenarios.checks.checked_scenario import Similarity
+from scenarios.languages import is_in_english
 from scenarios.spec import Scenario
 from scenarios.wording import resemblance, sentences, words
 
@@ -63,7 +64,7 @@ class Statistics:
     wording: Alike
     """Jaccard similarity of words and word pairs."""
     meaning: Alike | None
-    """Cosine similarity of embeddings; None where no model is at hand."""
+    """Cosine similarity of embeddings of texts in English; None where no model is at hand."""
 
 
 def measure(scenarios: Sequence[Scenario], similarity: Similarity | None = None) -> Statistics:
@@ -86,7 +87,9 @@ def measure(scenarios: Sequence[Scenario], similarity: Similarity | None = None)
             if texts
         },
         wording=_alike(scenarios, _resemblances),
-        meaning=None if similarity is None else _alike(scenarios, similarity),
+        meaning=None
+        if similarity is None
+        else _alike([*filter(is_in_english, scenarios)], similarity),
     )
 
 

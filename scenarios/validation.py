@@ -12,6 +12,7 @@ from scenarios.checks.names import check_names
 from scenarios.checks.references import check_references
 from scenarios.checks.truth import check_truth
 from scenarios.errors import Problem
+from scenarios.languages import is_in_english
 from scenarios.located import Located
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
@@ -33,14 +34,15 @@ def check_scenario(
         scenario: the scenario, best as written, with its placeholders.
         scheme: the scheme whose labels, category and tags it uses.
         located: the file it was read from, for line numbers.
-        similarity: compares meanings, where an embedding model is installed.
+        similarity: compares meanings in English, where an embedding model is installed.
         shipped: hold it to what the library that ships must keep to.
 
     Returns:
         The problems, errors and warnings, in the order of the file.
     """
     where = located or Located(data=None, file=f"{scenario.id}.yaml")
-    subject = CheckedScenario(scenario, scheme, where, similarity, shipped)
+    meanings = similarity if is_in_english(scenario) else None
+    subject = CheckedScenario(scenario, scheme, where, meanings, shipped)
     references = [*check_references(scenario, where)]
     problems = [
         *references,

@@ -19,6 +19,7 @@ from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts
 from prompts.whole_dialogue import WHOLE_TEMPLATES
+from quality.judges.foreign import ForeignJudge
 from quality.judges.protocol import Judge, JudgeExtension, JudgeIdentity, seat
 from quality.judges.registry import JUDGES
 from scenarios.arms import Parameters
@@ -262,10 +263,12 @@ def seat_judges(
         seats = [(juror, juror.seat(prompts)) for juror in panel.jurors]
         uses = {taken.role: juror.use for juror, taken in seats if juror.use is not None}
         client = pool.client(arm, uses)
-        seated = []
+        seated: list[Judge] = []
         for juror, taken in seats:
             with told_of_plugin(JUDGES, juror.extension.name):
-                seated.append(juror.extension.build(scheme, prompts, client, taken))
+                judge = juror.extension.build(scheme, prompts, client, taken)
+            shipped = juror.extension.name in JUDGES.shipped
+            seated.append(judge if shipped else ForeignJudge(judge, scheme, taken))
         judges[arm] = tuple(seated)
     return judges
 

@@ -11,8 +11,10 @@ import typer
 from hipo.cli.console import Format, harmless, plural, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
+from hipo.cli.options import PLUGINS
 from hipo.cli.scenario_options import EMBEDDINGS, SCENARIO_DIRS
 from hipo.cli.scenario_stats import similarity_if
+from pipeline.verifiers.registry import check_data
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import FAMILIES, LIBRARY, LIBRARY_PLUS, PATH_VARIABLE, PLUS_NAME, roots_in
@@ -40,8 +42,9 @@ def validate(
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
+    plugins: list[Path] | None = PLUGINS,
 ) -> int:
-    """Check scenario files: form, references, labels, truth, leaks, names, near-duplicates.
+    """Check scenario files: form, references, labels, truth, leaks, names, data, near-duplicates.
 
     Warned of are also scenarios that nearly tell what another one tells, of the library, too, and
     texts that are still those of hipo scenarios new.
@@ -56,6 +59,7 @@ def validate(
         beside=own,
         scheme=None if scheme is None else load_scheme(scheme),
         similarity=similarity,
+        checks=[check_data],
     )
     if output_format is Format.JSON:
         write_json(inspection_as_json(inspection, meanings=similarity is not None))

@@ -32,7 +32,7 @@ def showcase_section(run: Gathered) -> ReportSection:
     """Return one dialogue of each strategy, with how its answers came to be."""
     lead = (
         "One of each strategy, with what was drafted, criticised or voted on before it was said. "
-        "Only the responder knows the private fact."
+        f"{_who_knows(run.showcase)}."
     )
     shown = [_transcript(run, exhibit, unfolded=True, traced=True) for exhibit in run.showcase]
     none = Remark("No dialogue has been generated yet.")
@@ -43,8 +43,8 @@ def showcase_section(run: Gathered) -> ReportSection:
 def samples_section(run: Gathered) -> ReportSection:
     """Return dialogues that differ as far as possible."""
     lead = (
-        "Chosen to differ in scenario, category, arm, goal and length. The private fact is known "
-        "to the responder alone; the reasons for a label are the generator's own."
+        "Chosen to differ in scenario, category, arm, goal and length. "
+        f"{_who_knows(run.samples)}; the reasons for a label are the generator's own."
     )
     blocks = tuple(_transcript(run, exhibit) for exhibit in run.samples)
     none = Remark("There are no more dialogues.")
@@ -87,6 +87,16 @@ def flags_section(run: Gathered) -> ReportSection:
     return ReportSection("flags", title, lead, tuple(blocks))
 
 
+def _has_flow(exhibit: ReportedDialogue) -> bool:
+    return exhibit.scenario is not None and bool(exhibit.scenario.flow)
+
+
+def _who_knows(exhibits: Sequence[ReportedDialogue]) -> str:
+    if any(_has_flow(exhibit) for exhibit in exhibits):
+        return "A private fact is known to the one whose name stands before it alone"
+    return "The private fact is known to the responder alone"
+
+
 def _transcript(
     run: Gathered, exhibit: ReportedDialogue, *, unfolded: bool = False, traced: bool = False
 ) -> Transcript:
@@ -94,7 +104,7 @@ def _transcript(
     tags = [
         *filter(None, [sample.goal]),
         run.arms[sample.arm],
-        counted(sample.turns, "exchange"),
+        counted(sample.turns, "labelled turn" if _has_flow(exhibit) else "exchange"),
         sample.verdict or "no verdict yet",
     ]
     if exhibit.flags:

@@ -11,10 +11,12 @@ from pipeline.expected_calls import ArmParts, ExpectedCalls, SampleTurn
 from pipeline.verifiers.registry import Verifier, verifier_for
 from prompts.question import Question
 from scenarios.dialogue import CheckedUtterance, Critique, Draft
+from scenarios.foreign_records import check_labels, checked_record
 from scenarios.spec import Scenario
 
 ROLE = "verifier"
 """Whose model finds the claims."""
+_WHO = "the verifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class ClaimVerification:
 
         Raises:
             UsageError: the scenario has nothing that words could be checked against.
+            TypeError: what a verifier of a plugin returned is no such record.
+            ValueError: it names a label that the scheme does not know.
             AnswerUnusable: the model's answers could not be read.
             ProviderError: the endpoint did not answer.
         """
@@ -37,7 +41,10 @@ class ClaimVerification:
             verifier.question(self.parts.prompts.templates, draft.text),
             task.context(f"claims-{attempt}", role=ROLE),
         )
-        return verifier.verify(claims)
+        found = checked_record(CheckedUtterance, verifier.verify(claims), _WHO)
+        labels = [(label.dimension, label.value) for label in found.labels]
+        check_labels(self.parts.prompts.scheme, labels, _WHO, others=True)
+        return found
 
     async def critique(self, task: TurnTask, draft: Draft, revision: int) -> tuple[Critique, ...]:
         """Return one critique per claim."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from pipeline.providers.errors import Unreachable
 from pipeline.providers.failures import timed_out
-from pipeline.providers.untrusted import count
+from pipeline.providers.protocol import Choice, Reply, Usage
+from pipeline.providers.untrusted import count, identifier
 
 if TYPE_CHECKING:
-    from pipeline.providers.protocol import Provider, Reply, Request, Usage
+    from pipeline.providers.protocol import Provider, Request
 
 
 class ForeignProvider:
@@ -40,6 +41,7 @@ class ForeignProvider:
         Raises:
             ProviderError: what the plugin raised, it took longer than ``timeout_s`` (TimedOut), or a
                 connection did not come about or broke (Unreachable).
+            TypeError: it returned something else than a reply.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -48,16 +50,33 @@ class ForeignProvider:
             raise timed_out(timeout_s) from error
         except ConnectionError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
-        return replace(reply, usage=_counted(reply.usage))
+        if not _is_reply(reply):
+            raise TypeError(f"the provider returned {reply!r:.200}: not a Reply with texts")
+        return replace(
+            reply,
+            usage=_counted(reply.usage),
+            model=identifier(reply.model),
+            request_id=identifier(reply.request_id),
+            system_fingerprint=identifier(reply.system_fingerprint),
+        )
 
     async def close(self) -> None:
         """Release what the plugin holds."""
         await self._close()
 
 
-def _counted(usage: Usage | None) -> Usage | None:
+def _is_reply(reply: object) -> bool:
+    return (
+        isinstance(reply, Reply)
+        and isinstance(reply.choices, list | tuple)
+        and isinstance(reply.body, str)
+        and all(isinstance(one, Choice) and isinstance(one.text, str) for one in reply.choices)
+    )
+
+
+def _counted(usage: object) -> Usage | None:
     """Return counts of tokens as whole numbers; None, which is charged at its worst, where one is odd."""
-    if usage is None:
+    if not isinstance(usage, Usage):
         return None
     numbers = {part.name: count(getattr(usage, part.name)) for part in fields(usage)}
     return None if None in numbers.values() else type(usage)(**numbers)  # type: ignore[arg-type]

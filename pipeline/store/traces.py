@@ -48,7 +48,7 @@ def trace_json(trace: Trace) -> str:
         trace.chosen,
         *([trace.notes] if trace.notes else []),
     ]
-    return orjson.dumps(plain).decode()
+    return orjson.dumps(plain, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
 def trace_from(text: str) -> Trace:

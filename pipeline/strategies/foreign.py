@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from pipeline.asking import ScriptTask, TurnTask
 from pipeline.strategies.protocol import ScriptStrategy, Spoken, Strategy
-from scenarios.dialogue import Draft, Trace
+from scenarios.dialogue import Draft
+from scenarios.foreign_records import check_labels, checked_record
 from scenarios.schemes.model import Scheme
-from scenarios.schemes.vocabulary import resolve_label
+
+_WHO = "the strategy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class ForeignStrategy:
         """Produce one utterance.
 
         Raises:
-            TypeError: it is no utterance with a trace.
+            TypeError: it is no utterance with a trace, or a field of it is of another type.
             ValueError: it has no words, or a label that the scheme does not know.
         """
         return checked(await self.strategy.utter(task), self.scheme)
@@ -51,31 +53,28 @@ def checked(spoken: object, scheme: Scheme) -> Spoken:
     """Return what a strategy returned, if it can be stored.
 
     Raises:
-        TypeError: it is no utterance with a trace.
+        TypeError: it is no utterance with a trace, or a field of it is of another type.
         ValueError: it has no words, a label that the scheme does not know, or chose what is not there.
     """
-    if (
-        not isinstance(spoken, Spoken)
-        or not isinstance(spoken.draft, Draft)
-        or not isinstance(spoken.trace, Trace)
-        or not isinstance(spoken.draft.text, str)
-    ):
-        raise TypeError(
-            f"the strategy returned {spoken!r:.200}: not a Spoken of a Draft and a Trace"
-        )
-    draft, trace = spoken.draft, spoken.trace
+    said = checked_record(Spoken, spoken, _WHO)
+    draft, trace = said.draft, said.trace
     if not draft.text.strip():
         raise ValueError("the strategy returned an utterance without words")
     tried = len(trace.candidates or trace.attempts)
     if tried and not 0 <= trace.chosen < tried:
         raise ValueError(f"the strategy chose draft {trace.chosen} of {tried}, counted from 0")
-    dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
-    for label in draft.tactic:
-        dimension = dimensions.get(label.dimension)
-        found = None if dimension is None else resolve_label(dimension, label.value)
-        if found is None or found[1]:
-            raise ValueError(
-                f"the strategy declared {label.dimension} {label.value!r}, which the scheme"
-                f" {scheme.name} does not know"
-            )
-    return spoken
+    versions = [*(one.draft for one in trace.candidates), *(one.draft for one in trace.attempts)]
+    for version in (draft, *versions):
+        if version is not None:
+            _check_draft(version, scheme)
+    return said
+
+
+def _check_draft(draft: Draft, scheme: Scheme) -> None:
+    labels = [(label.dimension, label.value) for label in draft.tactic]
+    if scheme.assigned and draft.goal != "":
+        labels.append((scheme.assigned, draft.goal))
+    check_labels(scheme, labels, _WHO, others=False)
+    named = [dimension for dimension, _ in labels]
+    if twice := [name for name in named if named.count(name) > 1]:
+        raise ValueError(f"the strategy labelled {twice[0]} twice")

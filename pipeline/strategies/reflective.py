@@ -9,13 +9,13 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.asking import Asker, TurnTask
+from pipeline.critics.foreign import built_critic
 from pipeline.critics.registry import CRITICS, Critic
 from pipeline.expected_calls import ArmParts, ExpectedCalls, answer_calls
 from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import StrategyExtension
 from prompts.actors import ActorPrompts
 from scenarios.dialogue import Attempt, Critique, Draft, Trace
-from scenarios.extensions import told_of_plugin
 from scenarios.strict import Strict
 
 REVISED = 0.5
@@ -74,8 +74,7 @@ class Reflective:
 
 
 def _build(parts: ArmParts, settings: ReflectiveSettings) -> Reflective:
-    with told_of_plugin(CRITICS, settings.critic):
-        critic = CRITICS.get(settings.critic).build(parts)
+    critic = built_critic(settings.critic, parts)
     return Reflective(parts.prompts, parts.asker, critic, settings.max_revisions)
 
 

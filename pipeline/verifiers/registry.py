@@ -5,15 +5,16 @@ A verifier has the name of the key under ``data`` in a scenario that it checks a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from prompts.environment import Templates
 from prompts.question import Question
 from scenarios.dialogue import CheckedUtterance
-from scenarios.errors import UsageError
-from scenarios.extensions import ExtensionPoint
+from scenarios.errors import Problem, UsageError
+from scenarios.extensions import ExtensionPoint, told_of_plugin
+from scenarios.located import Located
 from scenarios.plugins import PointName
 from scenarios.spec import Scenario
 from scenarios.terms import RoleKey
@@ -63,14 +64,39 @@ def verifier_for(scenario: Scenario, role: RoleKey) -> Verifier[Any]:
     """Return what checks the words of a role, by the first key of the data that has a verifier.
 
     Raises:
-        UsageError: there is no such key, or its data is not what the verifier needs.
+        UsageError: there is no such key, its data is not what the verifier needs, or the verifier
+            is a plugin's and does not work.
     """
     for key in scenario.data:
         extension = VERIFIERS.find(key)
         if extension is not None:
-            return extension.build(scenario, role)
+            with told_of_plugin(VERIFIERS, key):
+                return extension.build(scenario, role)
     known = ", ".join(VERIFIERS.names())
     raise UsageError(
         f"the scenario {scenario.id!r} has no data that a program can check words against",
         f"play it with another strategy, or give it data of one of these kinds: {known}",
     )
+
+
+def check_data(scenario: Scenario, located: Located) -> Iterator[Problem]:
+    """Yield what of the data of a scenario its verifiers cannot use.
+
+    Data under a name that no verifier has, or that is a text, is for something else.
+    """
+    for key, content in scenario.data.items():
+        if isinstance(content, str) or VERIFIERS.find(key) is None:
+            continue
+        alone = scenario.model_copy(update={"data": {key: content}})
+        for role in scenario.labelled_roles:
+            try:
+                verifier_for(alone, role)
+            except UsageError as error:
+                yield located.problem(
+                    ("data", key),
+                    found=error.message,
+                    expected=f"what the verifier {key!r} needs",
+                    hint=error.hint or "",
+                    code="data",
+                )
+                break

@@ -1,4 +1,4 @@
-"""Labels that the scheme says cannot go together, e.g. truthful non-disclosure with Quality."""
+"""Labels that cannot go together, e.g. truthful non-disclosure with Quality, or acts without standing."""
 
 from __future__ import annotations
 
@@ -15,19 +15,32 @@ from scenarios.verdicts import Flag
 
 @dataclass(frozen=True, slots=True)
 class LabelContradiction:
-    """Holds the labels of every answer, the assigned goal among them, against the scheme's rules."""
+    """Holds the labels of every answer, the assigned goal among them, against the rules.
+
+    Those of the scheme say which labels do not meet, and a scenario which acts its speakers have
+    the standing for.
+    """
 
     code: ClassVar[str] = "label_contradiction"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
-        """Flag every answer whose labels contradict one another or the goal."""
+        """Flag every answer whose labels contradict one another, the goal, or its scenario."""
         return [
-            subject.flag(self.code, f"{_shown(rule, labels)}: {rule.reason}", turn)
+            subject.flag(self.code, reason, turn)
             for turn in subject.answers
-            for labels in [_labels(subject, turn)]
-            for rule in subject.scheme.contradictions
-            if broken(rule, labels)
+            for reason in _broken_rules(subject, turn)
         ]
+
+
+def _broken_rules(subject: GatedDialogue, turn: Turn) -> Iterator[str]:
+    labels = _labels(subject, turn)
+    for rule in subject.scheme.contradictions:
+        if broken(rule, labels):
+            yield f"{_shown(rule, labels)}: {rule.reason}"
+    acts = () if subject.scenario is None else subject.scenario.felicitous
+    act = labels.get(subject.scheme.felicity or "")
+    if acts and act is not None and act not in acts:
+        yield f"{act}: in this scenario nobody who speaks has the standing for it."
 
 
 def broken(rule: Contradiction, labels: Mapping[str, LabelValue]) -> bool:

@@ -14,11 +14,12 @@ from quality.gates.settings import GateSettings
 from scenarios.dialogue import Dialogue
 from scenarios.extensions import told_of_plugin
 from scenarios.fingerprint import fingerprint
+from scenarios.foreign_records import checked_records
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Flag
 
-CHECKS_VERSION = 6
+CHECKS_VERSION = 7
 """Raised whenever the gates would find otherwise with the same settings."""
 
 Page = Sequence[tuple[Dialogue, Scenario]]
@@ -110,7 +111,7 @@ class GateChecks:
         ]
         for check in checks:
             try:
-                flags = (*flags, *check())
+                flags = (*flags, *checked_records(Flag, list(check()), "a gate"))
             except Exception as error:  # noqa: BLE001 - recorded as the dialogue's failure
                 failure = error
         return flags if failure is None else failure

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scenarios.checks.checked_scenario import Similarity
 from scenarios.checks.duplicates import MEANING, WORDING
 from scenarios.errors import Problem
+from scenarios.languages import is_in_english
 from scenarios.located import Located
 from scenarios.spec import Scenario
 from scenarios.wording import content_terms
@@ -46,6 +47,7 @@ def _of_scheme(
     texts = [scenarios[index].scenario.named().background for index in members]
     ids = [scenarios[index].scenario.id for index in members]
     terms = [content_terms(text) for text in texts]
+    english = [is_in_english(scenarios[index].scenario) for index in members]
     mine = [place for place, index in enumerate(members) if scenarios[index].checked]
     if not mine or len(members) < 2:
         return
@@ -60,7 +62,9 @@ def _of_scheme(
                 continue
             either = terms[place] | terms[beside]
             wording = len(terms[place] & terms[beside]) / len(either) if either else 0.0
-            meaning = 0.0 if rows is None else float(rows[number][beside])
+            meaning = 0.0
+            if rows is not None and english[place] and english[beside]:
+                meaning = float(rows[number][beside])
             if (wording >= WORDING or meaning >= MEANING) and max(wording, meaning) > best:
                 best, other = max(wording, meaning), beside
                 measure = (

@@ -141,6 +141,22 @@ def test_the_kind_says_why_a_dialogue_gave_no_row(hipo: Hipo, made: str) -> None
     assert "2 dialogues in which the responder says nothing of its own" in result.err
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"question": before.text', '"question": 5'), ('"answer": turn.text,', "")],
+)
+def test_rows_of_a_kind_that_are_not_what_it_says_are_a_mistake_of_the_plugin(
+    hipo: Hipo, made: str, old: str, new: str
+) -> None:
+    assert old in FILES["exchanges.py"]
+    Path("exchanges.py").write_text(FILES["exchanges.py"].replace(old, new))
+    result = hipo("export", made, "--any", "--plugin", "exchanges.py", "--to", "exchanges",
+                  "--splits", "100,0,0", "-o", "set")  # fmt: skip
+    assert result.code == 2
+    assert "the export kind 'exchanges' of the plugin" in result.err
+    assert not Path("set").exists()
+
+
 def test_rows_of_a_kind_without_labels_cannot_be_balanced_by_one(hipo: Hipo, made: str) -> None:
     result = hipo(
         "export", made, "--any", "--plugin", "exchanges.py", "--to", "exchanges", "--no-parquet",

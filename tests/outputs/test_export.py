@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hipo.cli.main import run as hipo_command
 from scenarios.errors import UsageError
+from tests.factories import make_run
 from tests.forked import forked
 from tests.outputs.corpora import (
     STRATEGIES,
@@ -256,6 +257,7 @@ def test_facts_tell_what_the_rows_were_made_of(tmp_path, run):
         (("--to", "sft", "--format", "mesages"), "did you mean 'messages'?"),
         (("--to", "sft", "--aspect", "utterence"), "unknown aspect"),
         (("--to", "sft", "--balance", "mood"), "has no dimension 'mood'"),
+        (("--to", "intention-mcq"), "hipo@2 has no intentions to ask about"),
         (("--to", "sft", "--goals", "mischief"), "has no goal"),
         (("--to", "sft", "--push-to-hub", "me/data"), "without a licence"),
     ],
@@ -275,6 +277,13 @@ def test_one_scenario_cannot_be_divided_and_the_way_out_is_told(tmp_path):
         exported(tmp_path / "out", run, "sft")
     assert "--split-by fact" in caught.value.hint
     assert exported(tmp_path / "out", run, "sft", split_by="fact").rows
+
+
+@pytest.mark.parametrize("kind", ["dialogues", "sft"])
+def test_a_run_without_dialogues_is_told_as_such(tmp_path, kind):
+    run = make_run(tmp_path / "run", [])
+    with pytest.raises(UsageError, match="nothing is left to export; the runs hold no dialogue"):
+        exported(tmp_path / "out", run, kind, verdict="any")
 
 
 def test_where_nothing_is_left_the_reason_is_told(tmp_path):

@@ -12,6 +12,7 @@ from hipo.cli.main import run as hipo
 from outputs.export import export
 from outputs.origins import DEFAULT_ORIGINS, ORIGINS
 from outputs.selection_wish import Selection
+from scenarios.dialogue import Attempt, Critique, Draft, Trace
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision, Judgement, JudgeRun
 from tests.factories import make_arm, make_run
@@ -65,6 +66,28 @@ def test_what_judges_find_carried_is_preferred_to_what_they_do_not(tmp_path):
     assert row["score_chosen"] == 1
     assert row["margin"] == pytest.approx(1 / len(DIMENSIONS))
     assert row["same_labels"] is True
+
+
+@pytest.mark.parametrize(("last", "origins"), [(True, ["revision"]), (False, [])])
+def test_a_version_that_was_found_at_fault_itself_is_no_better_than_the_draft(
+    tmp_path, last, origins
+):
+    def checked(arm, dialogue):
+        turns = list(dialogue.turns)
+        said = Draft(turns[3].text, dialogue.case.goal, turns[3].tactic)
+        attempts = tuple(
+            Attempt(draft, (Critique("price", holds, "so"),))
+            for draft, holds in ((replace(said, text="It is nine."), False), (said, last))
+        )
+        turns[3] = replace(turns[3], trace=Trace("verified", attempts=attempts, chosen=1))
+        return replace(dialogue, turns=tuple(turns)) if arm == BAD else dialogue
+
+    run = two_arms(tmp_path / "run", change=checked)
+    if origins:
+        assert [row["origin"] for row in pairs(tmp_path, run)[0]] == origins
+    else:
+        with pytest.raises(UsageError, match="nothing is left to export"):
+            pairs(tmp_path, run)
 
 
 def test_where_judges_find_both_or_neither_nothing_is_preferred(tmp_path):

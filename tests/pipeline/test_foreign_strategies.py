@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from pipeline.strategies.foreign import checked, foreign
 from pipeline.strategies.protocol import Spoken
-from scenarios.dialogue import Candidate, Draft, TacticLabel, Trace
+from scenarios.dialogue import Attempt, Candidate, Draft, TacticLabel, Trace
 from scenarios.schemes.registry import load_scheme
 
 HIPO = load_scheme("hipo")
@@ -29,8 +30,8 @@ def test_what_can_be_stored_passes_as_it_is():
     [
         (None, TypeError, "the strategy returned None: not a Spoken"),
         ("No.", TypeError, "not a Spoken"),
-        (replace(GOOD, trace={"a": 1}), TypeError, "not a Spoken of a Draft and a Trace"),
-        (said(text=5), TypeError, "not a Spoken"),
+        (replace(GOOD, trace={"a": 1}), TypeError, "as trace, not an instance of Trace"),
+        (said(text=5), TypeError, "5 as draft.text, not a valid string"),
         (said(text=" \n"), ValueError, "without words"),
         (said(tactic=(TacticLabel("veracity", "nonsense"),)), ValueError, "veracity 'nonsense'"),
         (said(tactic=(TacticLabel("veracity", "quality"),)), ValueError, "veracity 'quality'"),
@@ -39,6 +40,20 @@ def test_what_can_be_stored_passes_as_it_is():
             replace(GOOD, trace=Trace("mine", (Candidate(0, GOOD.draft, None),), chosen=99)),
             ValueError,
             "chose draft 99 of 1",
+        ),
+        (said(text="Never \ud800"), ValueError, "surrogates not allowed"),
+        (said(goal="a sale"), ValueError, "goal 'a sale'"),
+        (said(tactic=(LABEL, LABEL)), ValueError, "labelled veracity twice"),
+        (replace(GOOD, trace=Trace("mine", notes=({},))), TypeError, "{} as trace.notes.0"),
+        (
+            replace(GOOD, trace=Trace("mine", (Candidate(0, GOOD.draft, math.nan),))),
+            TypeError,
+            "nan as trace.candidates.0.score, not a finite number",
+        ),
+        (
+            replace(GOOD, trace=Trace("mine", attempts=(Attempt(said(goal="x").draft),))),
+            ValueError,
+            "goal 'x'",
         ),
     ],
 )  # fmt: skip

@@ -7,10 +7,12 @@ from pydantic import ValidationError
 
 from scenarios.catalogue import Catalogue
 from scenarios.checks.references import check_references
+from scenarios.errors import InputError
 from scenarios.located import Located
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
+from scenarios.yaml_source import validate_model
 
 
 def tribunal(**changes):
@@ -192,3 +194,13 @@ def test_a_derived_dimension_has_no_labels():
     data["dimensions"][2]["labels"] = [{"id": "a", "definition": "A."}]
     with pytest.raises(ValidationError, match="derived dimension"):
         Scheme.model_validate(data)
+
+
+def test_a_phase_that_is_wrong_is_the_only_problem():
+    """Whether roles, opening and facts fit is only known of a flow that can be read."""
+    broken = tribunal(facts=[])
+    broken["flow"][1]["who"] = ["counsel", "witness", "counsel"]
+    with pytest.raises(InputError) as caught:
+        validate_model(Scenario, Located(broken, "tribunal.yaml", {}))
+    assert [problem.field for problem in caught.value.problems] == ["flow[1]"]
+    assert "a role stands twice" in caught.value.problems[0].hint

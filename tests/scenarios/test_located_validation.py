@@ -46,6 +46,14 @@ def test_a_missing_field_points_at_its_parent(boat, written):
     assert "radio" in path.read_text().splitlines()[problem.line - 1]
 
 
+@pytest.mark.parametrize("field", ["opening", "facts"])
+def test_what_is_left_out_and_needed_is_named_as_such(boat, field):
+    del boat[field]
+    found = problems(boat)
+    assert list(found) == [field]
+    assert found[field].found == "nothing"
+
+
 def test_all_problems_are_shown_at_once(boat):
     boat["facts"][0]["cover"][0]["gain"] = "slef"
     boat["outcome"]["as_of"] = "May 2026"

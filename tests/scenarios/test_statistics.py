@@ -49,6 +49,19 @@ def test_the_pairs_most_alike_are_named_facts_within_a_scenario_only(boat):
     assert found.wording.backgrounds == Closest(1.0, ("old_boat", "b"))
 
 
+def test_texts_in_other_languages_than_english_are_compared_by_their_words_alone(boat):
+    one, two = Scenario.model_validate(boat), Scenario.model_validate({**boat, "id": "b"})
+    german = Scenario.model_validate({**boat, "id": "c", "languages": ["de"]})
+
+    def similarity(left, right):
+        return [[1.0 for _ in right] for _ in left]
+
+    found = measure([german, one, two], similarity)
+    assert found.meaning is not None
+    assert found.meaning.backgrounds == Closest(1.0, ("old_boat", "b"))
+    assert found.wording.backgrounds == Closest(1.0, ("c", "old_boat"))
+
+
 def test_without_two_texts_nothing_is_alike_and_without_a_model_no_meaning_is(boat):
     boat["facts"] = boat["facts"][:1]
     found = measure([Scenario.model_validate(boat)])

@@ -253,6 +253,18 @@ def test_meanings_are_compared_where_a_model_is_at_hand(boat, hipo):
     }
 
 
+@pytest.mark.parametrize("languages", [["de"], ["en", "zh"]])
+def test_meanings_are_compared_in_english_alone_as_the_model_reads_nothing_else(
+    boat, hipo, languages
+):
+    def similarity(left, right):
+        raise AssertionError("nothing is to be compared")
+
+    boat["languages"] = languages
+    codes = {code for code, _, _ in found(boat, hipo, similarity=similarity)}
+    assert not codes & {"leak", "near-duplicate"}
+
+
 def test_a_text_in_the_script_of_its_language_is_in_order(boat, hipo):
     boat["languages"] = ["en", "ru"]
     boat["summary"] = (

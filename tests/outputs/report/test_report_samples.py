@@ -4,6 +4,7 @@ import json
 import sqlite3
 from itertools import pairwise
 
+from hipo import Recipe, generate
 from outputs.report.gathered import chosen
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import Sample
@@ -44,6 +45,15 @@ def test_a_scenario_that_has_changed_leaves_its_dialogue_readable(tmp_path, monk
     told = words_of(section(parsed(page_of(folder)), "samples"))
     assert "Answer" in told
     assert "Private fact" not in told
+
+
+def test_where_there_are_several_people_it_is_said_who_knows_what(tmp_path):
+    recipe = Recipe.model_validate({"scheme": "payoff_reasoning", "n": 1})
+    generate(recipe.with_changes({"models": {"default": "offline/rules"}}), output=tmp_path / "run")
+    told = words_of(section(parsed(page_of(tmp_path / "run")), "showcase"))
+    assert "A private fact is known to the one whose name stands before it alone." in told
+    assert "labelled turn" in told
+    assert "exchange" not in told
 
 
 def test_samples_are_as_different_as_they_can_be():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +72,37 @@ async def test_odd_counts_of_tokens_are_none_and_are_charged_at_their_worst(usag
         return Reply((Choice("a", "stop"),), usage, "req")
 
     assert (await sent(answer)).usage == counted
+
+
+REPLY = Reply((Choice("a", "stop"),), None, "req")
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        None,
+        {"choices": []},
+        replace(REPLY, choices=None),
+        replace(REPLY, choices=("a",)),
+        replace(REPLY, choices=(Choice(5, "stop"),)),
+        replace(REPLY, body=5),
+    ],
+)
+async def test_what_is_no_reply_is_told_where_the_call_is_counted(returned):
+    async def answer():
+        return returned
+
+    with pytest.raises(TypeError, match=r"the provider returned .*: not a Reply"):
+        await sent(answer)
+
+
+async def test_odd_names_and_no_counts_are_none():
+    async def answer():
+        return replace(REPLY, usage={"prompt": 1}, model=7, system_fingerprint=["a"])
+
+    reply = await sent(answer)
+    assert (reply.usage, reply.model, reply.system_fingerprint) == (None, None, None)
+    assert reply.request_id == "req"
 
 
 async def test_it_is_closed_with_the_run():

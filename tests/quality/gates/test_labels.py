@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quality.gates.label_contradiction import LabelContradiction
@@ -45,6 +47,20 @@ def test_truthful_non_disclosure_with_something_false_is_a_contradiction(stage, 
 def test_labels_that_go_together_pass(stage, labelled):
     part = (labelled(veracity="Quantity"),)
     assert LabelContradiction().check(stage.answer("Well.", goal=stage.tnd, labels=part)) == []
+
+
+def test_an_act_that_nobody_has_the_standing_for_is_a_contradiction(stage, labelled):
+    labels = (labelled(illocutionary="Declarations"),)
+    subject = stage.answer("It is hereby sold.", labels=labels)
+    sellers = stage.scenario.model_copy(update={"felicitous": ("Representatives", "Directives")})
+    anybody = stage.scenario.model_copy(update={"felicitous": ()})
+    [flag] = LabelContradiction().check(replace(subject, scenario=sellers))
+    assert (flag.turn, flag.reason.partition(":")[0]) == (3, "Declarations")
+    assert "standing" in flag.reason
+    assert LabelContradiction().check(replace(subject, scenario=anybody)) == []
+    assert LabelContradiction().check(replace(subject, scenario=None)) == []
+    stated = stage.answer("It runs.", labels=(labelled(illocutionary="Representatives"),))
+    assert LabelContradiction().check(replace(stated, scenario=sellers)) == []
 
 
 def test_a_rule_holds_for_several_labels_at_once_in_any_scheme(stage, labelled):

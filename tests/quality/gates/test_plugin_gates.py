@@ -113,3 +113,17 @@ def test_the_fingerprint_names_the_plugins_that_are_used(plugin: Path, monkeypat
     load_plugins([plugin])
     assert fingerprint() == shipped
     assert fingerprint(shouting={}) != used
+
+
+@pytest.mark.anyio
+async def test_what_is_no_flag_keeps_its_dialogue_alone_from_being_verified(
+    stage, plugin: Path, monkeypatch
+):
+    odd = PLUGIN.replace('"is shouted", turn)', '"is shouted", turn, float("nan"))')
+    plugin.write_text(odd)
+    load_plugins([plugin])
+    checks = GateChecks.of(gate_settings({"shouting": {}}), load_scheme("hipo"))
+    page = [(stage.answer(text).dialogue, stage.scenario) for text in ("IT RUNS.", "It runs.")]
+    loud, quiet = checks.check(page, await checks.embed(page))
+    assert str(loud) == "a gate returned a Flag with nan as severity, not a finite number"
+    assert isinstance(quiet, tuple)
