@@ -26,6 +26,7 @@ import yaml
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from benchmarks.wordings import AFTERWARDS, FOLDER, authors, lines
 from prompts.refusals import DOUBTFUL, shown_beside
@@ -96,7 +97,8 @@ def material(gate: str) -> Material:
 def _in_library(scenario: str) -> list[str]:
     staged, flow, gold = stage_lines(scenario), flow_lines(scenario), gold_lines(scenario)
     texts = [line.text for line in gold.lines] if gold else []
-    texts += [line.text for line in (*staged.initiator, *staged.responder)] if staged else []
+    written = (*staged.initiator, *staged.responder, *staged.details) if staged else ()
+    texts += [line.text for line in written]
     phases = flow.flow.values() if flow else ()
     moments = [moment for roles in phases for said in roles.values() for moment in said]
     return [*texts, *(line.text for moment in moments for line in moment)]
@@ -124,7 +126,8 @@ def fit(data: Material, found: Sequence[set[str]], chosen: NDArray[np.bool_]) ->
     rows, counts = _rows(some, names), np.where(of_library, LIBRARY_WEIGHT, 1.0)
     leaning = _leaning(rows, said, counts)
     model = LogisticRegression(C=STRENGTH, tol=TOLERANCE, max_iter=10_000)
-    model.fit(rows @ diags(leaning), said, sample_weight=counts)
+    with threadpool_limits(1):  # sums in another order end elsewhere, and weights are shipped
+        model.fit(rows @ diags(leaning), said, sample_weight=counts)
     return Fitted(names, model.coef_[0] * leaning, float(model.intercept_[0]))
 
 

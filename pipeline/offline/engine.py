@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import orjson
 
@@ -31,6 +31,7 @@ from pipeline.offline.tactics import (
     draw_tactic,
     draw_value,
     goal_mark,
+    labels_wanted,
 )
 
 __all__ = ["PromptNotUnderstood", "answer"]
@@ -67,9 +68,10 @@ def _json(value: dict[str, object]) -> str:
 def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str, object]:
     """Answer as the one who knows: an utterance, the goal as assigned, a label per dimension."""
     goal = asked.line("Your goal", "Goal")
-    wanted = {**asked.declared, **asked.wanted}
+    named = labels_wanted(asked, goal)
+    wanted = {**named, **asked.declared, **asked.wanted}
     cast = cast_of(asked, goal)
-    kept = asked.wanted if free_to_change(asked) else wanted
+    kept = named if free_to_change(asked) else wanted
     spoken = authored_answer(asked, cast, kept, state, seed) if cast else None
     if spoken:
         wanted = {**spoken.line.labels, **asked.wanted}
@@ -78,7 +80,8 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     text = spoken.text if spoken else ""
     falsehood = cast.falsehood(spoken.line) if cast and spoken and text else ""
     if not text:
-        tactic, text = _in_other_words(asked, scene, tactic, Dice(state, _NEAREST), dice)
+        steady = Dice(state, _NEAREST)
+        tactic, text = _in_other_words(asked, scene, tactic, named, (steady, dice))
     answered: dict[str, object] = {}
     for field in asked.fields:
         if field.name == "utterance":
@@ -103,14 +106,19 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
 
 
 def _in_other_words(
-    asked: ActorRequest, scene: Scene, tactic: Tactic, steady: Dice, dice: Dice
+    asked: ActorRequest,
+    scene: Scene,
+    tactic: Tactic,
+    named: Mapping[str, str],
+    drawn: tuple[Dice, Dice],
 ) -> tuple[Tactic, str]:
     """Return the labels nearest to a tactic that there are words for, and the words."""
+    steady, dice = drawn
     found = nearest(
         tactic,
         asked,
         scene,
-        named=asked.wanted,
+        named=named,
         open_acts=_open_labels(asked),
         dice=steady,
     )
@@ -125,14 +133,12 @@ def _drawn(
     asked: ActorRequest, goal: str, wanted: dict[str, str], scene: Scene, start: tuple[int, int]
 ) -> Tactic:
     """Return the labels that are drawn, or wanted; ``start`` is the state and the seed."""
-    improvised = len(asked.said_by("RESPONDER")) - 1
     state, seed = start
     return draw_tactic(
         asked.fields,
         wanted,
         mark=goal_mark(goal),
         open_acts=_open_labels(asked),
-        first=improvised < 1,
         detailed=scene.detailed,
         steady=Dice(state, _STEADY),
         loose=Dice(state, _LOOSE, seed),

@@ -13,7 +13,9 @@ Slots = Mapping[str, Sequence[str]]
 """The fillers each slot may take; a slot without any makes its templates unavailable."""
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_GOAL_MARK = re.compile(r"^([td])\| ")
+_MARKS = re.compile(r"^(?=[tdcm])([td]?)([cm]?)\| ")
+_INTENTIONS = {"": "Inform", "c": "Convince", "m": "Motivate"}
+"""Why a line is said that stands alone, by its mark."""
 
 
 @lru_cache(maxsize=4096)
@@ -22,19 +24,19 @@ def slots_of(template: str) -> tuple[str, ...]:
     return tuple(_SLOT.findall(template))
 
 
-@lru_cache(maxsize=256)
-def choices(book: str, first: str, second: str, mark: str) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)
+def choices(book: str, first: str, second: str, mark: str, intention: str = "") -> tuple[str, ...]:
     """Return the templates of one cell of a phrase book that fit the goal mark ``t`` or ``d``.
 
-    A cell that the book does not have has none.
+    A cell that the book does not have has none. With an intention, only those that have it when they
+    stand alone are returned.
     """
     fillers = []
     for line in tree(book).get(first, {}).get(second, ()):
-        match = _GOAL_MARK.match(line)
-        if match is None:
-            fillers.append(line)
-        elif match[1] == mark:
-            fillers.append(line[match.end() :])
+        match = _MARKS.match(line)
+        goal, why = match.groups() if match else ("", "")
+        if goal in ("", mark) and intention in ("", _INTENTIONS[why]):
+            fillers.append(line[match.end() :] if match else line)
     return tuple(fillers)
 
 

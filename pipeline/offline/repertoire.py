@@ -1,8 +1,8 @@
 """Find the labels nearest to those that are wanted for which there are words that carry them.
 
-The grammar has no words for some labels: a feeling leaves hardly anything of a line without it, so that
-a lie cannot have that intention; and a true detail answers a part of the question, which only authored
-lines and some claims of the library do. Who cannot meet what is wanted declares what is said instead.
+The grammar has words for nearly all of them. A true detail answers a part of the question, which only
+authored lines and the details written for a scene do, and the truthful have no words for a lie. Who
+cannot meet what is wanted declares what is said instead.
 """
 
 from __future__ import annotations
@@ -12,18 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import available, choices, listed
 from pipeline.offline.reading import ActorRequest, AnswerKey
-from pipeline.offline.responding import AFFECT, CLOSED, FEELINGS, Scene
+from pipeline.offline.responding import AFFECT, INFORM, Scene, phrasings
 from pipeline.offline.tactics import ACT, INTENTION, REPERTOIRE, VERACITY, Tactic
 from scenarios.lines.model import StageLine
 
-INFORM, CONVINCE, MOTIVATE = "Inform", "Convince", "Motivate"
+CONVINCE, MOTIVATE = "Convince", "Motivate"
 QUANTITY = "Quantity"
 _NAMED, _DRAWN = 5, {INTENTION: 1, VERACITY: 2, ACT: 2}
 """What it is worth to keep a label that the prompt wants, and one that was drawn."""
-_ALL_FEELING = ("Relevance", "Manner")
-"""Where an expressive that stands alone is all feeling, and so does not inform."""
 _COMMON_ACTS = tuple(act for act in REPERTOIRE[ACT] if act != "Declarations")
 _STRONGER: Mapping[str, tuple[str, ...]] = {INFORM: (CONVINCE, MOTIVATE), CONVINCE: (MOTIVATE,)}
 """By the intention of a line those that a second sentence can give it: the first step that holds decides."""
@@ -115,16 +112,7 @@ def _has_words(tactic: Tactic, scene: Scene) -> bool:
     """Whether the grammar has words that carry these labels."""
     if tactic.mark == "t" and tactic.veracity == "Quality":
         return False
-    if tactic.intention == AFFECT:
-        return bool(choices(FEELINGS, tactic.veracity, tactic.act, tactic.mark))
-    if (tactic.intention, tactic.act) == (
-        INFORM,
-        "Expressives",
-    ) and tactic.veracity in _ALL_FEELING:
-        return False
-    cores = choices("cores", tactic.veracity, tactic.act, tactic.mark)
-    closed = tactic.intention == INFORM or listed(CLOSED, tactic.intention, tactic.veracity)
-    return bool(closed) and bool(available(cores, scene.slots))
+    return bool(phrasings(tactic, scene))
 
 
 def _as_line(line: StageLine, mark: str) -> Iterator[Sayable]:

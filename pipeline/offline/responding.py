@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from pipeline.offline.authored import true_details
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import Slots, choices, listed, realise
+from pipeline.offline.grammar import Slots, available, choices, fill, listed
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
 from pipeline.offline.person import in_person
@@ -21,9 +21,11 @@ from scenarios.lines.model import StageLine
 _TRIES = 24
 _LONG = 14
 """Words of a clause that is put into a sentence of the grammar."""
-AFFECT, CHANGE = "Affect", "Relevance"
-CLOSED, FEELINGS = "closers", "feelings"
-"""Books of second sentences, and of lines that are all feeling."""
+INFORM, AFFECT, CHANGE = "Inform", "Affect", "Relevance"
+CORES, CLOSED, FEELINGS = "cores", "closers", "feelings"
+"""Books of lines, of second sentences, and of lines that are all feeling."""
+_WEAKER = {"Convince": ("Inform",), "Motivate": ("Inform", "Convince")}
+"""By intention, those of lines that a second sentence gives it to: the first step that holds decides."""
 _BELIEVED = "You want it believed that"
 
 
@@ -48,11 +50,18 @@ class Scene:
         """Whether there is a true detail to tell."""
         return bool(self.details or self.lines)
 
-    @property
-    def slots(self) -> Slots:
-        """Return what the slots of the phrase books can be filled with."""
-        lies = self.covers or listed("asides", "lies")
-        return {"detail": self.details, "lie": lies, "topic": self.topics}
+    def slots(self, intention: str) -> Slots:
+        """Return what the slots of the phrase books can be filled with.
+
+        A lie that strengthens works against doubt, and so does not only inform.
+        """
+        plain = intention == INFORM
+        lies = [c for c in self.covers if not (plain and words("strong") & set(c.lower().split()))]
+        return {
+            "detail": self.details,
+            "lie": lies or listed("asides", "lies"),
+            "topic": self.topics,
+        }
 
 
 def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
@@ -74,14 +83,10 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     private = content_words(about) | content_words(fact)
     said = frozenset((*(text for _, text in asked.spoken), asked.draft))
     spoken = " ".join(said).lower()
-    parts = cast.parts(asked.last("INITIATOR")) if cast else ()
+    details = cast.details(asked.last("INITIATOR")) if cast else ()
     return Scene(
         topics=_topics(asked.section("Situation"), private, speaker, hearer),
-        details=tuple(
-            part
-            for part in _clauses(" ".join(parts), speaker, hearer)
-            if part.lower() not in spoken
-        ),
+        details=tuple(detail for detail in details if detail.lower() not in spoken),
         lines=true_details(asked, cast) if cast else (),
         covers=tuple(
             cover
@@ -115,6 +120,26 @@ def _clauses(claims: str, speaker: str, hearer: str) -> tuple[str, ...]:
     return tuple(lowered(clause) for clause in spoken if clause and len(clause.split()) <= _LONG)
 
 
+def phrasings(tactic: Tactic, scene: Scene) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the templates that can carry a tactic, and with each the second sentences it needs.
+
+    One that has the intention by itself needs none; a feeling goes with one more, where there is any.
+    """
+    slots = scene.slots(tactic.intention)
+    closers = listed(CLOSED, tactic.intention, tactic.veracity)
+    if tactic.intention == AFFECT:
+        felt = choices(FEELINGS, tactic.veracity, tactic.act, tactic.mark)
+        return [(template, closers) for template in available(felt, slots)]
+    weaker = _WEAKER.get(tactic.intention, ()) if closers else ()
+    return [
+        (template, closers if why in weaker else ())
+        for why in (tactic.intention, *weaker)
+        for template in available(
+            choices(CORES, tactic.veracity, tactic.act, tactic.mark, why), slots
+        )
+    ]
+
+
 def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     """Realise a tactic in one or two sentences nobody has said before in the conversation."""
     text = ""
@@ -139,12 +164,8 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, str]:
 
     What goes with a change of subject comes before it: there the last sentence is the head sentence.
     """
-    affects = tactic.intention == AFFECT
-    book = FEELINGS if affects else "cores"
-    core = realise(choices(book, tactic.veracity, tactic.act, tactic.mark), scene.slots, dice)
-    closers = (
-        () if tactic.intention == "Inform" else listed(CLOSED, tactic.intention, tactic.veracity)
-    )
+    template, closers = dice.pick(phrasings(tactic, scene) or [("", ())])
+    core = fill(template, scene.slots(tactic.intention), dice)
     closer = dice.pick(closers) if closers else ""
     register = scene.manner.register
     parts = (_led(core, dice, scene.manner), closer)

@@ -11,16 +11,17 @@ from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import listed
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood
 from pipeline.offline.staging import flow_lines_of
-from pipeline.offline.tactics import draw_value
+from pipeline.offline.tactics import ACT, INTENTION, LIE, VERACITY, draw_value, labels_wanted
 from scenarios.lines.model import FlowLine, FlowLines
 
 _ROUND = re.compile(r"(\d+) of \d+")
 _REASON, _CARRIED, _RATIONALE = "_reason", "_carried", "_rationale"
-_WORDS, _LABELS = 5, 6
+_WORDS, _LABELS, _LIES = 5, 6, 7
 _LONGEST = 60
 """Words of a line."""
 WRITTEN = "The line was written for this moment with this label."
 DRAWN = "Nothing was written that says so; the label is drawn."
+PLAIN_LIE = {INTENTION: "Inform", VERACITY: LIE, ACT: "Representatives"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ def speak_in_flow(asked: ActorRequest, state: int, seed: int) -> dict[str, objec
     lines = flow_lines_of(asked)
     if asked.task == "reflect":
         return _reflect(asked, lines)
-    spoken = _authored(asked, lines, Dice(state, _WORDS, seed)) or _unwritten(asked, seed)
+    spoken = _authored(asked, lines, Dice(state, _WORDS, seed))
+    spoken = spoken or _first_lie(asked, lines, seed) or _unwritten(asked, seed)
     return _labelled(asked, spoken, Dice(state, _LABELS, seed))
 
 
@@ -81,6 +83,21 @@ def _authored(asked: ActorRequest, lines: FlowLines | None, dice: Dice) -> _Spok
     best = [x for x in choice if sum(str(x.labels.get(k)) == v for k, v in wanted) == most]
     line = dice.pick(best)
     return _Spoken(line.text, line.labels)
+
+
+def _first_lie(asked: ActorRequest, lines: FlowLines | None, seed: int) -> _Spoken | None:
+    """Return the lie that a deception is without, where nobody wrote lines for whoever has a secret.
+
+    See :func:`pipeline.offline.tactics.labels_wanted`.
+    """
+    goal, private = asked.said_of("Your goal", "Goal"), asked.sections.get("What only you know")
+    if lines is not None or not private or asked.said_by(asked.speaker):
+        return None
+    if labels_wanted(asked, goal).get(VERACITY) != LIE:
+        return None
+    lies, starts = listed("asides", "lies"), listed("asides", "unwritten", "starts")
+    dice = Dice(hash_texts((asked.speaker, asked.section("Situation"))), _LIES, seed)
+    return _Spoken(f"{dice.pick(starts)} {dice.pick(lies)}.", PLAIN_LIE)
 
 
 def _unwritten(asked: ActorRequest, seed: int) -> _Spoken:

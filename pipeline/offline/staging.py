@@ -6,7 +6,6 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.offline.grammar import listed
 from pipeline.offline.reading import ActorRequest
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.lines.library import spoken_flow_lines, spoken_stage_lines
@@ -36,8 +35,6 @@ class StagedScene:
     """Texts of claims by id."""
     made_false: Mapping[str, Set[str]]
     """Ids of the claims that a fact makes false, by the fact's id."""
-    parts: Mapping[str, tuple[str, ...]]
-    """Claims that answer a part of the hard question and are true, by the id of the fact."""
 
 
 @cache
@@ -65,14 +62,6 @@ def _staged(background: str) -> StagedScene | None:
         hard_questions=frozenset(shared.hard_question if shared else ()),
         claims={claim.id: claim.text for claim in scenario.claims},
         made_false={fact.id: frozenset(fact.makes_false) for fact in scenario.facts},
-        parts={
-            fact.id: tuple(
-                claim.text
-                for claim in scenario.claims
-                if claim.id in fact.makes_true and claim.id in listed("parts", scenario.id)
-            )
-            for fact in scenario.facts
-        },
     )
 
 
@@ -133,9 +122,16 @@ class Cast:
         own = [line.id for line in self.scene.lines.initiator if line.text == question]
         return (*own, PRESSED) if own else ()
 
-    def parts(self, question: str) -> tuple[str, ...]:
-        """Return the true claims that answer a part of a question; none where nobody found one."""
-        return self.scene.parts[self.fact] if question in self.scene.hard_questions else ()
+    def details(self, question: str) -> tuple[str, ...]:
+        """Return the clauses that answer a part of a question truly; none where none were written."""
+        kinds = self._kinds(question)
+        return tuple(
+            detail.text
+            for detail in self.scene.lines.details
+            if self.fact in detail.facts or not detail.facts
+            if self.goal in detail.goal or not detail.goal
+            if set(kinds) & set(detail.answers)
+        )
 
     def falsehood(self, line: StageLine) -> str:
         """Return what a line claims that the fact makes false; nothing where it lies about nothing."""

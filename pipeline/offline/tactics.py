@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.offline.dice import Dice
-from pipeline.offline.reading import AnswerKey
+from pipeline.offline.reading import ActorRequest, AnswerKey
 
 Value = str | float | list[str]
 
 INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
+LIE = "Quality"
 _WEIGHTS: dict[str, dict[str, int]] = {
     INTENTION: {"Inform": 42, "Convince": 30, "Motivate": 15, "Affect": 13},
     ACT: {"Representatives": 62, "Commissives": 17, "Expressives": 11, "Directives": 10},
@@ -48,6 +49,19 @@ def goal_mark(goal: str) -> str:
     return "d" if low.startswith(("decep", "deceiv")) else "t"
 
 
+def labels_wanted(asked: ActorRequest, goal: str) -> dict[str, str]:
+    """Return the labels that a prompt wants, and the lie that a deception is without them.
+
+    How long a conversation will be nobody who speaks in it knows, so that the first answer lies: a
+    hearer to whom nothing false is said is not deceived.
+    """
+    first = len(asked.said_by("RESPONDER")) <= 1
+    lies = any(field.name == VERACITY and LIE in field.options for field in asked.fields)
+    if goal_mark(goal) == "d" and first and lies:
+        return {VERACITY: LIE, **asked.wanted}
+    return dict(asked.wanted)
+
+
 def draw_value(field: AnswerKey, wanted: str | None, dice: Dice) -> Value:
     """Return a value for a dimension of any scheme: the wanted one where the skeleton has it."""
     if field.kind == "number":
@@ -79,7 +93,6 @@ def draw_tactic(
     *,
     mark: str,
     open_acts: Sequence[str],
-    first: bool,
     detailed: bool,
     steady: Dice,
     loose: Dice,
@@ -87,15 +100,12 @@ def draw_tactic(
     """Choose intention, veracity and act.
 
     ``steady`` depends on the prompt alone, ``loose`` on the seed too: most samples of one prompt
-    agree on the tactic and some do not. In a deception the first answer (``first``) manipulates.
-    Quantity is drawn only where there is a true detail to tell (``detailed``).
+    agree on the tactic and some do not. Quantity is drawn only where there is a true detail to tell (``detailed``).
     """
     asked = {field.name: field.options for field in fields if field.kind == "label"}
     drawn: dict[str, str] = {}
     for dimension, known in REPERTOIRE.items():
         weights = dict(_VERACITY[mark] if dimension == VERACITY else _WEIGHTS[dimension])
-        if dimension == VERACITY and mark == "d" and first:
-            weights.pop("None")
         if dimension == VERACITY and not detailed:
             weights.pop("Quantity")
         options = [o for o in asked.get(dimension, known) if o in known]

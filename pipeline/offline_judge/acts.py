@@ -32,16 +32,17 @@ _BEFORE = re.compile(
 )
 """A clause that only leads up to the main one."""
 _AFTER = re.compile(
-    r",? (?:because|since|so that|so|even though|although|though|whatever|as long as)\b|, (?:for|as|and|if|when)\b"
+    r",? (?:because|since|so that|so(?! far)|even though|although|though|whatever|as long as)\b|, (?:for|as|and|if|when)\b"
 )
 """Where a clause begins that hangs on the one before."""
 _SORRY_BUT = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry|forgive me|my apologies),? but ")
 _NO_REFUSAL = re.compile(
     r"^(?:please|do not|never|thank|let us|let me keep|could you|ask me|leave|put|allow|i am (?:\w+ )?sorry|"
-    r"i (?:regret|hate|feel|am ashamed)|my apologies|forgive)\b"
+    r"i (?:regret|hate|feel|am ashamed|hereby)|my apologies|forgive|would you|may i|do you|is it|you (?:look|are|have)|"
+    r"it (?:is a pity|hurts)|be\b)\b"
 )
 _REPORTED = re.compile(
-    r"\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b"
+    r"\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b|\bthan i am telling\b"
 )
 """That something was kept back is a report; a refusal is of now and later."""
 _SORRY = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry), ")
@@ -66,6 +67,7 @@ def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
         (DECLARATIONS, rf"^you are(?: \w+ly)? (?:{states})\b"),
         (DECLARATIONS, rf"\b(?:the|this|our|my|your) (?:\w+ )?(?:{things}) (?:is|are)(?: now)? (?:{states})\b"),
         (DIRECTIVES, rf"^(?:please |do not |never |always |just |kindly |do )+(?:{any_of('acts', 'imperative_verbs')})\b"),
+        (REPRESENTATIVES, rf"^{_WE} (?:{commit}) you(?:,| that\b)"),
         (COMMISSIVES, rf"^{_WE} (?:{commit})\b"),
         (COMMISSIVES, rf"^{_WE} (?:will|shall)(?: (?:not|never|\w+ly))* (?!(?:not\b|{no_promise}))\w+"),
         (COMMISSIVES, rf"^{_WE} (?:am|are)(?: not)? going to (?!{no_promise})\w+"),

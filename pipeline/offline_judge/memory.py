@@ -80,6 +80,15 @@ def belongs_elsewhere(text: str, situation: str) -> bool:
     return known and recalled(text, situation) is None
 
 
+def told_detail(text: str, situation: str) -> str:
+    """Return a true detail, written for this scene, that a text tells; nothing where it tells none."""
+    said, scene = f" {' '.join(spoken(text))} ", spoken(situation)
+    for start, details in _details():
+        if scene[: len(start)] == start:
+            return next((one for one in details if f" {' '.join(spoken(one))} " in said), "")
+    return ""
+
+
 def is_public_answer(text: str, situation: str) -> bool:
     """Whether a text is a fixed answer of this scene, which is true whatever the fact is."""
     scene = spoken(situation)
@@ -150,6 +159,17 @@ def remembered() -> tuple[tuple[Words, Remembered], ...]:
         for name in scenarios_with("stage")
         if name in entries and (lines := spoken_stage_lines(entries[name].template)) is not None
         for line in lines.responder
+    )
+
+
+@cache
+def _details() -> tuple[tuple[Words, tuple[str, ...]], ...]:
+    """Return the details that were written for each scene, with the words of it."""
+    entries = Catalogue.load(environment={}).entries
+    return tuple(
+        (spoken(entry.scenario.background), tuple(detail.text for detail in lines.details))
+        for entry in entries.values()
+        if (lines := spoken_stage_lines(entry.template)) is not None
     )
 
 

@@ -47,7 +47,9 @@ _YES = re.compile(
     r"^(?:yes|yeah|of course|(?:it|they|i|we) (?:was|is|did|does|do|are|am|will|have|has))(?=[,.!]|$)"
 )
 
-_GRANTED = re.compile(r"^\W*(?:does|did|is) it [^?]{0,20}\byou that (.+)\?$")
+_GRANTED = re.compile(
+    r"^\W*(?:does|did|is|would) it [^?]{0,20}\byou(?:r \w+)?(?: to hear)? that (.+)\?$"
+)
 """A question that takes for granted what follows."""
 _HOW_MUCH = re.compile(
     r"\b(?:how (?:much|many|long|often|old|far|big)|when|what (?:time|day|year))\b"

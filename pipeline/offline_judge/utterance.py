@@ -24,6 +24,7 @@ from pipeline.offline_judge.memory import (
     opening_claims,
     recalled,
     spoken,
+    told_detail,
 )
 from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.refusals import refusal
@@ -144,7 +145,7 @@ def line_treatment(line: JudgedLine) -> Treatment:
         return added if added.label == QUALITY else line_treatment(begun)
     known = line.stage_line
     if known is None:
-        return treatment_of(line.text, line.matter)
+        return _by_detail(line) or treatment_of(line.text, line.matter)
     false = [one for one in line.matter.false_claims if spoken(one) in known.claims]
     if false:
         return Treatment(
@@ -156,6 +157,12 @@ def line_treatment(line: JudgedLine) -> Treatment:
     if not line.matter.fact or (known.fits_fact(line.matter.fact) and label != QUALITY):
         return Treatment(label, BY_HEART)
     return _with_another_fact(line, label, refuses=known.labels.get(ACT) == COMMISSIVES)
+
+
+def _by_detail(line: JudgedLine) -> Treatment | None:
+    """Return how a line treats the fact that tells a detail written for its scene; None for any other."""
+    detail = told_detail(line.text, line.matter.known) if line.remembers else ""
+    return Treatment(QUANTITY, f'tells a detail known by heart: "{detail}"') if detail else None
 
 
 def _with_another_fact(line: JudgedLine, label: str, *, refuses: bool) -> Treatment:

@@ -21,6 +21,7 @@ from scenarios.lines.model import (
     HARD_QUESTION,
     LINE_USES,
     PRESSED,
+    Detail,
     ExemplarLines,
     FlowLines,
     GoldLines,
@@ -114,6 +115,30 @@ def _stage(checked: _Checked, lines: StageLines) -> Iterator[Problem]:
         yield from _line(checked, place, line)
     texts = [line.text for line in lines.responder]
     yield from _repeated(checked, ("responder",), texts, "text")
+    for number, detail in enumerate(lines.details):
+        yield from _detail(checked, ("details", number), detail, known)
+    texts = [detail.text for detail in lines.details]
+    yield from _repeated(checked, ("details",), texts, "text")
+
+
+def _detail(
+    checked: _Checked, place: Place, detail: Detail, questions: Sequence[str]
+) -> Iterator[Problem]:
+    """A detail names questions, facts and goals that there are, and tells no fact it is said under."""
+    facts = [fact.id for fact in checked.scenario.facts]
+    named = (
+        ("answers", detail.answers, questions),
+        ("facts", detail.facts, facts),
+        ("goal", detail.goal, checked.scheme.goal.values),
+    )
+    for field, found, known in named:
+        for name in found:
+            if name not in known:
+                expected = f"one of {', '.join(known)}"
+                yield checked.error((*place, field), repr(name), expected, "reference")
+    for fact_id in detail.facts or facts:
+        if fact_id in facts:
+            yield from _leak(checked, place, detail.text, fact_id)
 
 
 def _line(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Problem]:
@@ -136,9 +161,13 @@ def _line(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Probl
     about = facts if line.fact == ANY_FACT else [line.fact]
     for fact_id in about:
         yield from _truth(checked, place, line, fact_id)
-        if shingles(line.text, RUN) & shingles(checked.scenario.fact(fact_id).text, RUN):
-            found = f"{RUN} words in a row of the fact {fact_id!r}"
-            yield checked.error((*place, "text"), found, "words of the speaker's own", "leak")
+        yield from _leak(checked, place, line.text, fact_id)
+
+
+def _leak(checked: _Checked, place: Place, text: str, fact_id: str) -> Iterator[Problem]:
+    if shingles(text, RUN) & shingles(checked.scenario.fact(fact_id).text, RUN):
+        found = f"{RUN} words in a row of the fact {fact_id!r}"
+        yield checked.error((*place, "text"), found, "words of the speaker's own", "leak")
 
 
 def _words(checked: _Checked, place: Place, text: str) -> Iterator[Problem]:

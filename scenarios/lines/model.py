@@ -75,12 +75,26 @@ class StageLine(LabelledLine):
     or the id of one of them."""
 
 
+class Detail(Strict):
+    """A true clause that can be checked and answers a part of a question; it is put into a sentence."""
+
+    answers: Annotated[tuple[Identifier, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+    """The questions it answers a part of, as in :class:`StageLine`."""
+    facts: Annotated[tuple[Identifier, ...], BeforeValidator(as_tuple)] = ()
+    """The facts under which it is said; empty: all."""
+    goal: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = ()
+    """The goals under which it is said; empty: all. Where one is truthful, the clause hints at nothing
+    that is false."""
+    text: Text
+
+
 class StageLines(Strict):
     """What the offline actors say first in one scenario."""
 
     scenario: Identifier
     initiator: Annotated[tuple[InitiatorLine, ...], Field(min_length=3)]
     responder: Annotated[tuple[StageLine, ...], Field(min_length=6)]
+    details: tuple[Detail, ...] = ()
 
 
 class FlowLine(Strict):

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "1ab452fa47068c2a49d1032c680d0e9360d6a272edcfbdfd79d1640966d39176",
+        "8235d879dbbf1600092fb3b17107d4b9df6a7db1b71cb0aa046e53b4fd1629b8",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "cba1a1dee3ffb588bf2cdb512233a4f88e63795f851548f803723d52f1b6f100",
+        "2e8d9ece93b42becddb06914c7dc7a3d864020fd04bf6a3201981fa3cbf309d2",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "556035ced58493072b7a5c3c2d2e97fb17a6a834a43ac6d89b935ebfebf96565",
+        "129e6c1a25feef8aea88b533a2d194208d470b733ed421fb54b85c658e9f3b1e",
     ),
 }
 

@@ -25,7 +25,10 @@ LINE = {
 }
 
 
-def _file(folder: Path, **changed: str) -> list[str]:
+DETAIL = {"answers": "[hard_question, pressed]", "text": "the papers are in the glove box"}
+
+
+def _file(folder: Path, detail: dict[str, str] = DETAIL, **changed: str) -> list[str]:
     """Write a stage file of which one line differs from a good one; return what is found."""
     lines = ["scenario: used_car", "initiator:"]
     for number in range(3):
@@ -39,6 +42,8 @@ def _file(folder: Path, **changed: str) -> list[str]:
         for key, value in line.items():
             lines.append(f"{start}{key}: {value}")
             start = "    "
+    detail_of = ", ".join(f"{key}: {value}" for key, value in detail.items())
+    lines += ["details:", f"  - {{{detail_of}}}"]
     (folder / "stage").mkdir()
     (folder / "stage" / "used_car.yaml").write_text("\n".join(lines), encoding="utf-8")
     return [
@@ -79,6 +84,23 @@ def test_what_is_wrong_with_a_line_is_found(
 ) -> None:
     found = _file(folder, **changed)
     assert any(f"[{code}]" in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"answers": "the_weather"}, "reference"),
+        ({"facts": "[guardrail, rust]"}, "reference"),
+        ({"goal": "honesty"}, "reference"),
+        ({"text": "it slid into a guardrail on ice"}, "leak"),
+    ],
+)
+def test_what_is_wrong_with_a_detail_is_found(
+    folder: Path, changed: dict[str, str], code: str
+) -> None:
+    [found] = _file(folder, detail=DETAIL | changed)
+    assert found.startswith("details[0]")
+    assert f"[{code}]" in found
 
 
 def test_a_line_without_spaces_is_as_long_as_its_signs_say(folder: Path) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import product
 
 from scenarios.lines.library import exemplar_lines, gold_lines, scenarios_with, stage_lines
-from scenarios.lines.model import HARD_QUESTION, PRESSED, StageLines
+from scenarios.lines.model import ANGLE, HARD_QUESTION, PRESSED, StageLines
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 from scenarios.wording import shingles
@@ -33,6 +33,21 @@ def test_every_scenario_has_enough_to_say() -> None:
         for fact, goal in product(scenario.facts, SCHEME.goal.values):
             for answers in (HARD_QUESTION, "angle", PRESSED):
                 assert said[fact.id, goal, answers] >= 1, (scenario.id, fact.id, goal, answers)
+
+
+def test_every_question_has_a_true_detail_that_answers_a_part_of_it() -> None:
+    for scenario, lines in stages():
+        for fact, goal, answers in product(
+            scenario.facts, SCHEME.goal.values, (HARD_QUESTION, ANGLE, PRESSED)
+        ):
+            told = [
+                detail.text
+                for detail in lines.details
+                if answers in detail.answers
+                and fact.id in (detail.facts or (fact.id,))
+                and goal in (detail.goal or (goal,))
+            ]
+            assert told, (scenario.id, fact.id, goal, answers)
 
 
 def test_every_veracity_with_every_act_occurs_at_least_six_times() -> None:

@@ -9,10 +9,10 @@ import re
 import pytest
 
 from pipeline.offline.engine import answer
-from pipeline.offline.grammar import listed
+from pipeline.offline.grammar import choices
 from pipeline.offline.lexicon import load, tree
-from pipeline.offline_judge.acts import act_of
-from pipeline.offline_judge.aims import feeling_of
+from pipeline.offline_judge.acts import ACTS, act_of
+from pipeline.offline_judge.aims import aim_of, feeling_of
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
@@ -67,13 +67,14 @@ def test_a_line_says_something_about_somebody(said):
         assert not empty.search(answered["utterance"].lower()), answered["utterance"]
 
 
-def test_a_line_that_informs_has_one_sentence_and_no_second_one_glued_to_it(said):
+def test_a_line_that_informs_has_one_sentence_and_no_other_one_more_than_two(said):
     """'I'm sorry that things never come out one way. It's good to have let you know.'"""
     for _, declared, answered in said:
         if declared["veracity"] == "Quantity":  # mostly somebody else wrote the line
             continue
         sentences = len(re.findall(r"[.?!](?=\s|$)", answered["utterance"]))
-        assert sentences == (1 if declared["intention"] == "Inform" else 2), answered["utterance"]
+        most = 1 if declared["intention"] == "Inform" else 2
+        assert 1 <= sentences <= most, answered["utterance"]
 
 
 def test_no_line_refers_to_a_thing_cut_out_of_the_fact(said):
@@ -109,9 +110,40 @@ def test_a_line_around_a_claim_does_the_act_it_is_labelled_with():
     cores = [(act, line) for by_act in acts for act, lines in by_act.items() for line in lines]
     assert len(cores) > 30
     for act, core in cores:
-        line = re.sub(r"\{\w+\}", "the tables are open until four", core)
+        line = re.sub(r"\{\w+\}", "the tables are open until four", core.rpartition("| ")[2])
         assert act_of(line)[0] == act, line
         assert not re.search(r"glad (?:to|I can) say", line)
+
+
+def test_a_line_asks_for_an_action_where_it_motivates_and_nowhere_else():
+    """'Leave me that one question, please', to inform."""
+    for veracity, act, mark in itertools.product(tree("cores"), ACTS, "td"):
+        for why in ("Inform", "Convince", "Motivate"):
+            for core in choices("cores", veracity, act, mark, why):
+                line = re.sub(r"\{\w+\}", "the tables are open until four", core)
+                assert (aim_of(line)[0] == "Motivate") == (why == "Motivate"), line
+
+
+def test_every_wanted_label_is_said_in_answer_to_the_question_a_scene_is_about():
+    actors = ActorPrompts(Templates(None), SCHEME)
+    names = [d.id for d in SCHEME.utterance_dimensions]
+    for number, scenario in enumerate(SCENARIOS.values()):
+        shared, fact = scenario.opening.shared, scenario.facts[0].id
+        first = shared.exchanges[0]
+        history = [
+            ("initiator", first.question),
+            ("responder", first.answer),
+            ("initiator", shared.hard_question[0]),
+        ]
+        for goal, triple in itertools.product(SCHEME.goal.values, TRIPLES[number % 7 :: 7]):
+            wanted = tuple(zip(names, triple, strict=True))
+            case = make_case(scenario, fact=fact, goal=goal, turns=1)
+            view = responder_view(scenario, SCHEME, case)
+            if ("veracity", "Quality") in wanted and goal == DISCREET:
+                continue
+            asked = actors.responder(view, history, wanted)
+            found = json.loads(answer([(m.role, m.content) for m in asked.messages], number))
+            assert tuple(found[name] for name in names) == triple, found["utterance"]
 
 
 def test_a_declaration_makes_something_so_and_certifies_nothing(said):
@@ -134,7 +166,7 @@ def test_a_true_detail_is_told_only_where_it_answers_a_part_of_the_question():
     for number, scenario in enumerate(SCENARIOS.values()):
         lines = spoken_stage_lines(Catalogue.load(environment={}).entry(scenario.id).template)
         true = [one.text for one in lines.responder if one.labels["veracity"] == "Quantity"]
-        true += [c.text[4:] for c in scenario.claims if c.id in listed("parts", scenario.id)]
+        true += [f" {detail.text}" for detail in lines.details]
         shared = scenario.opening.shared
         exchanges = [(e.question, e.answer) for e in shared.exchanges]
         opening = [
@@ -154,9 +186,9 @@ def test_a_true_detail_is_told_only_where_it_answers_a_part_of_the_question():
             asked += 1
             if found["veracity"] == "Quantity":
                 told += 1
-                assert any(text[1:].rstrip(".") in found["utterance"] for text in true)
+                assert any(text[2:].rstrip(".") in found["utterance"] for text in true)
                 assert question != "How do you know?"
-    assert 20 < told < 0.3 * asked
+    assert told == asked / 2
 
 
 def test_a_line_that_affects_is_all_feeling(said):

@@ -25,21 +25,10 @@ def tactic(found):
     return tuple(found[name] for name in ("intention", "veracity", "illocutionary"))
 
 
-FEELINGS = {
-    ("Relevance", "Expressives"), ("Relevance", "Representatives"), ("Manner", "Expressives"),
-    ("None", "Expressives"),
-}  # fmt: skip
-"""Veracity and act of lines that are all feeling; the last only where nobody is deceived."""
-
-
 def every_triple(prompts, goal):
     """Yield the labels that there are words for where no true detail is known."""
     for intention, veracity, act in itertools.product(*prompts.hipo.values()):
-        if veracity == "Quantity" or (goal != DECEPTION and veracity == "Quality"):
-            continue
-        bare = act == "Expressives" and veracity in ("Relevance", "Manner")
-        felt = (veracity, act) in FEELINGS and not (goal == DECEPTION and veracity == "None")
-        if felt if intention == "Affect" else not (bare and intention == "Inform"):
+        if veracity != "Quantity" and (goal == DECEPTION or veracity != "Quality"):
             yield intention, veracity, act
 
 
@@ -55,7 +44,7 @@ def test_each_wanted_triple_is_realised_in_words_of_its_own(prompts, scene, goal
         assert 1 <= len(END.findall(found["utterance"])) <= 2, found["utterance"]
         assert not re.search(r"[{}]|\s{2}|\.\.|,\.", found["utterance"]), found["utterance"]
         texts[triple] = found["utterance"]
-    assert len(set(texts.values())) == len(texts) == (61 if goal == DECEPTION else 47)
+    assert len(set(texts.values())) == len(texts) == (80 if goal == DECEPTION else 60)
 
 
 @pytest.mark.parametrize("goal", [DECEPTION, DISCREET])
@@ -118,29 +107,36 @@ def test_a_change_of_subject_keeps_away_from_the_fact(prompts):
             assert word not in text
 
 
-def test_the_first_answer_of_a_deception_manipulates_and_a_later_one_need_not(prompts):
-    first = {found["veracity"] for found in free_answers(prompts, DECEPTION)}
+LATER = (
+    ("INITIATOR", "Is that so?"), ("RESPONDER", "It is."), ("INITIATOR", "Really?"),
+)  # fmt: skip
+"""What is said after the opening, before an answer that is not the first."""
+
+
+def later_answers(prompts, goal, count):
     scene = prompts.scenes["boat"]
-    history = (
-        ("INITIATOR", scene["question"]), ("RESPONDER", scene["statement"]),
-        ("INITIATOR", "Is that so?"), ("RESPONDER", "It is."), ("INITIATOR", "Really?"),
-    )  # fmt: skip
-    later = {
-        ask(prompts.responder({**scene, "about": f"repair {i}"}, DECEPTION, history=history))[
-            "veracity"
-        ]
-        for i in range(120)
-    }
-    assert "None" not in first
-    assert "None" in later
+    opening = (("INITIATOR", scene["question"]), ("RESPONDER", scene["statement"]))
+    scenes = ({**scene, "about": f"repair {i}"} for i in range(count))
+    return [ask(prompts.responder(one, goal, history=(*opening, *LATER))) for one in scenes]
+
+
+def test_the_first_answer_of_a_deception_lies_and_a_later_one_need_not(prompts):
+    """How long it will be nobody knows, and without a lie it would be no deception."""
+    assert {found["veracity"] for found in free_answers(prompts, DECEPTION)} == {"Quality"}
+    later = {found["veracity"] for found in later_answers(prompts, DECEPTION, 120)}
+    assert {"None", "Quality", "Manner"} <= later
+
+
+def test_the_first_answer_of_a_deception_has_the_labels_that_are_wanted_of_it(prompts):
+    for veracity in ("Manner", "None"):
+        wanted = (("veracity", veracity),)
+        found = free_answers(prompts, DECEPTION, wanted=wanted)
+        assert {one["veracity"] for one in found} == {veracity}
 
 
 def test_shares_follow_the_order_the_paper_reports(prompts):
-    scene = prompts.scenes["boat"]
     for goal in prompts.goals:
-        found = [
-            ask(prompts.responder({**scene, "about": f"repair {i}"}, goal)) for i in range(900)
-        ]
+        found = later_answers(prompts, goal, 900)
         acts = [f["illocutionary"] for f in found]
         ways = [f["veracity"] for f in found]
         assert acts.count("Representatives") > len(acts) / 2

@@ -6,11 +6,13 @@ import pytest
 
 from pipeline.offline import speaking
 from pipeline.offline.engine import answer
+from pipeline.offline.grammar import listed
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from prompts.turn_views import answering_view, asking_view
 from scenarios.flow import planned_turns
 from scenarios.lines.model import FlowLines
+from scenarios.schemes.registry import load_scheme
 from tests.flows import make_flow_case, make_hearing, make_watched
 
 SCHEME, HEARING = make_watched(), make_hearing()
@@ -108,3 +110,21 @@ def test_a_phase_longer_than_its_lines_says_none_of_them_twice(written):
     )
     texts = [text for _, text, _ in said(case)]
     assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whoever_deceives_with_a_secret_lies_at_first_where_nobody_wrote_lines(seed):
+    scheme = load_scheme("hipo")
+    hearing = make_hearing(scheme="hipo")
+    case = make_flow_case(hearing, goal="deception", repetition=seed)
+    first = next(p for p in planned_turns(hearing, case) if p.role == "first_witness")
+    view = answering_view(hearing, scheme, case, first, ())
+    question = ActorPrompts(Templates(), scheme).responder(view, (("counsel", "Who did it?"),), ())
+    draft = question.answer.read(answer(messages(question), seed))
+    labels = {label.dimension: label.value for label in draft.tactic}
+    assert labels == {
+        "intention": "Inform",
+        "veracity": "Quality",
+        "illocutionary": "Representatives",
+    }
+    assert any(lie in draft.text for lie in listed("asides", "lies"))

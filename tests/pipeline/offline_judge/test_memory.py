@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from pipeline.offline_judge.engine import answer
-from pipeline.offline_judge.memory import recalled
+from pipeline.offline_judge.memory import recalled, told_detail
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, judge_view
 from scenarios.catalogue import Catalogue
@@ -54,6 +54,18 @@ def test_a_stage_line_is_labelled_as_its_author_did(prompts, used_car):
         fact = used_car.facts[0].id if line.fact == "any" else line.fact
         labels, _ = read(prompts, used_car, fact, hard(used_car), line.text)
         assert labels == {name: line.labels[name] for name in DIMENSIONS}, line.text
+
+
+def test_a_line_around_a_detail_of_the_scene_tells_a_part_and_in_another_scene_it_does_not(
+    prompts, used_car
+):
+    line = "I'm sorry if nobody has told you that the paint on that wing is newer than the rest."
+    labels, reasons = read(prompts, used_car, "written_off", hard(used_car), line)
+    assert labels["veracity"] == "Quantity"
+    assert "by heart" in reasons["veracity"]
+    elsewhere = Catalogue.load(environment={}).scenarios["blood_test"]
+    assert told_detail(line, used_car.background)
+    assert not told_detail(line, elsewhere.background)
 
 
 def test_it_is_recalled_after_a_way_in_too_but_not_in_another_scene(used_car):
