@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +96,6 @@ def push_folder(folder: Path, push: Push) -> str:
     _check_licence(folder / CARD, push.licence)
     check_hashes(folder)
     files = _files(folder)
-    from httpx2 import HTTPError  # noqa: PLC0415 - comes with huggingface_hub
     from huggingface_hub import HfApi  # noqa: PLC0415 - optional and slow to import
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415 - as above
     from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415 - as above
@@ -113,7 +113,7 @@ def push_folder(folder: Path, push: Push) -> str:
                 f"use a token in {TOKEN} that may write there",
             ) from None
         raise PushFailed(f"the hub refused {push.repo}: {reason}") from None
-    except (HTTPError, OSError, ValueError) as error:
+    except _failures() as error:
         reason = _without(push.token, str(error).partition("\n")[0])
         raise PushFailed(f"pushing to {push.repo} failed: {reason}") from None
 
@@ -133,6 +133,12 @@ def _send(api: HfApi, folder: Path, files: list[Path], push: Push) -> str:
         made.repo_id, adds, commit_message=f"Export of {folder.name}", repo_type="dataset"
     )
     return str(made)
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what a connection fails with: versions of huggingface_hub send by different libraries."""
+    senders = [name for name in ("httpx2", "httpx") if find_spec(name) is not None]
+    return (OSError, ValueError, *(import_module(name).HTTPError for name in senders))
 
 
 def _check_licence(card: Path, licence: str) -> None:
