@@ -20,11 +20,11 @@ from hashlib import blake2b
 import orjson
 from aiohttp import web
 
-from benchmarks.night_server import answered_by_rules
 from benchmarks.server import completion, own_process, serve_until_stdin_closes
 from pipeline.offline.reading import PromptNotUnderstood
 from pipeline.offline_judge.engine import answer as judge
 from pipeline.offline_reasoner.engine import answer as reason
+from tests.wire.server import actors_and_judges
 
 BYTES_PER_TOKEN = 4
 LEAST_CACHED = 1_024
@@ -66,7 +66,7 @@ async def _serve() -> None:
         body = orjson.loads(await request.read())
         messages = [(message["role"], message["content"]) for message in body["messages"]]
         prompt = "".join(f"<{role}>{text}" for role, text in messages).encode()
-        answered = answered_by_reasoner if body["model"] == REASONER else answered_by_rules
+        answered = answered_by_reasoner if body["model"] == REASONER else actors_and_judges
         texts = [answered(messages, body.get("seed", 0) + i) for i in range(body.get("n", 1))]
         said = sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
         usage = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +24,7 @@ import orjson
 
 from benchmarks.report import Goal, Row
 from benchmarks.server import own_process
+from tests.pipeline.integration.records import rows as rows_in
 
 STRATEGIES = ("direct", "reflective", "consistency")
 CONCURRENCY = 64
@@ -116,18 +116,13 @@ def _play(folder: Path, size: Size) -> Night:
     return night
 
 
-def _read(run: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as database:
-        return database.execute(query).fetchall()
-
-
 def _usd(prompt: int, completion: int) -> float:
     return (prompt * USD_PER_MILLION[0] + completion * USD_PER_MILLION[1]) / 1e6
 
 
 def _reconcile(ledger: Sequence[Mapping[str, object]], run: Path) -> list[Row]:
     """Compare what the endpoint noted with what the run stored, request by request."""
-    rows = _read(
+    rows = rows_in(
         run,
         "select request_id, code, cost_usd, charged_usd, prompt_tokens, completion_tokens "
         "from requests",
@@ -178,7 +173,7 @@ def _reconcile(ledger: Sequence[Mapping[str, object]], run: Path) -> list[Row]:
 
 def _dialogues(run: Path, planned: int) -> list[Row]:
     """Count how the cases ended."""
-    ends = _read(run, "select coalesce(code, status), count(*) from dialogues group by 1")
+    ends = rows_in(run, "select coalesce(code, status), count(*) from dialogues group by 1")
     counts = {str(code): int(str(count)) for code, count in ends}
     print(f"  dialogues: {counts}", file=sys.stderr)
     generated = counts.get("generated", 0)
@@ -201,7 +196,7 @@ def run(*, quick: bool = False) -> list[Row]:
         night = _play(Path(folder), size)
         played = Path(folder) / "run"
         print(f"  exits: {night.exits}", file=sys.stderr)
-        sound = _read(played, "pragma integrity_check") == [("ok",)]
+        sound = rows_in(played, "pragma integrity_check") == [("ok",)]
         rows = _dialogues(played, size.cases * len(STRATEGIES))
         rows += _reconcile(night.ledger, played)
     return [

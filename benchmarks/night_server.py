@@ -21,8 +21,7 @@ import orjson
 from aiohttp import web
 
 from benchmarks.server import completion
-from pipeline.offline.engine import PromptNotUnderstood, answer
-from pipeline.offline_judge.engine import answer as judge
+from tests.wire.server import actors_and_judges
 
 HANG_S = 600.0
 
@@ -160,7 +159,7 @@ class NightServer:
 
     def _reply(self, place: int, body: dict[str, Any]) -> dict[str, Any]:
         messages = [(message["role"], message["content"]) for message in body["messages"]]
-        texts = [answered_by_rules(messages, body["seed"] + i) for i in range(body.get("n", 1))]
+        texts = [actors_and_judges(messages, body["seed"] + i) for i in range(body.get("n", 1))]
         prompt = sum(len(text.encode()) // 4 for _, text in messages)
         written = sum(len(text.encode()) // 4 for text in texts)
         self._note(place, "answered", prompt, written)
@@ -190,14 +189,6 @@ class NightServer:
                     connection.transport.abort()
         await asyncio.sleep(seconds)
         await self._listen()
-
-
-def answered_by_rules(messages: list[tuple[str, str]], seed: int) -> str:
-    """Return what the embedded rules answer, or the embedded judge where they understand nothing."""
-    try:
-        return answer(messages, seed)
-    except PromptNotUnderstood:
-        return judge(messages, seed)
 
 
 def poisoned(reply: dict[str, Any], rng: random.Random) -> tuple[bytes, dict[str, str]]:

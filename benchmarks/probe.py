@@ -55,7 +55,6 @@ class ProbeScore:
     dimension: str
     lines: int
     accuracy: float
-    accuracy_interval: Interval | None
     floor: float
     """The share of the lines that have the commonest label of their scenario."""
     constant: float
@@ -102,10 +101,10 @@ def score(
     right = np.array(truth) == np.array(guesses)
     floor = commonest(truth, scenarios)
     gain = right.astype(np.float64) - floor
-    around = clustered(np.column_stack([right, gain]), scenarios)
+    (around,) = clustered(gain[:, None], scenarios)
     return ProbeScore(
-        name, view, dimension, len(items), float(right.mean()), around[0],
-        float(floor.mean()), max(Counter(truth).values()) / len(truth), float(gain.mean()), around[1],
+        name, view, dimension, len(items), float(right.mean()), float(floor.mean()),
+        max(Counter(truth).values()) / len(truth), float(gain.mean()), around,
     )  # fmt: skip
 
 

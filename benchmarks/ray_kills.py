@@ -30,8 +30,8 @@ from benchmarks.worker_kills import (
     WorkerKills,
     WorkerPlace,
     children,
-    read_run,
 )
+from tests.pipeline.integration.records import rows
 
 CPUS = 2
 LATENCY_S = 0.7
@@ -138,8 +138,8 @@ def _title(pid: int) -> str:
 
 
 def _timed_out(run: Path) -> int:
-    (late,) = read_run(run, "select count(*) from requests where code = 'timeout'")
-    return late
+    ((late,),) = rows(run, "select count(*) from requests where code = 'timeout'")
+    return int(late)
 
 
 def _exported(folder: Path) -> dict[str, bytes]:

@@ -14,17 +14,17 @@ one: ``benchmarks/llama_server.py``), which is started with ``SmolLM2-135M-Instr
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.llama_server import ALIAS, packaged_model, served
 from benchmarks.report import Goal, Row, table
+from tests.pipeline.integration.records import rows as rows_in
 
 URL = "HIPO_BENCH_URL"
 SERVER = "HIPO_LLAMA_SERVER"
@@ -89,7 +89,7 @@ def figures(folder: Path) -> list[Row]:
     repairs = _count(folder, "select count(*) from requests where purpose like '%/re%'")
     read = _count(folder, "select count(*) from choices where status = 'ok'")
     answers = _count(folder, "select count(*) from choices")
-    prompt, cached, completion = _read(
+    prompt, cached, completion = rows_in(
         folder,
         "select avg(prompt_tokens), avg(cached_tokens), avg(completion_tokens) from requests"
         " where code = 'ok'",
@@ -112,7 +112,7 @@ def figures(folder: Path) -> list[Row]:
 def _lines(folder: Path) -> Iterable[_Line]:
     """Yield the improvised lines of finished dialogues."""
     said: dict[int, list[str]] = {}
-    rows = _read(folder, "select dialogue, role, kind, text from turns order by dialogue, turn")
+    rows = rows_in(folder, "select dialogue, role, kind, text from turns order by dialogue, turn")
     for dialogue, role, kind, text in rows:
         before = said.setdefault(int(str(dialogue)), [])
         if kind == "improvised":
@@ -137,12 +137,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def _count(folder: Path, query: str) -> int:
-    return int(str(_read(folder, query)[0][0]))
-
-
-def _read(folder: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True)) as database:
-        return database.execute(query).fetchall()
+    return int(str(rows_in(folder, query)[0][0]))
 
 
 if __name__ == "__main__":

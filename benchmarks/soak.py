@@ -11,14 +11,12 @@ import hashlib
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from benchmarks.night import AGAIN, count_served, night_server
 from benchmarks.report import Goal, Row, broken_off
 from benchmarks.review_client import AnnotatorClient
 from benchmarks.review_load import link_of, served
+from tests.pipeline.integration.records import rows as rows_in
 
 CONCURRENCY = 16
 MOST_STARTS = 400
@@ -100,13 +99,8 @@ def _killed(
     return done, code
 
 
-def _read(run: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as database:
-        return database.execute(query).fetchall()
-
-
 def _number(run: Path, query: str) -> float:
-    return float(str(_read(run, query)[0][0]))
+    return float(str(rows_in(run, query)[0][0]))
 
 
 def _rows(name: str, kills: int, wanted: int, code: int, checks: Mapping[str, float]) -> list[Row]:
@@ -121,7 +115,7 @@ def _rows(name: str, kills: int, wanted: int, code: int, checks: Mapping[str, fl
 
 
 def _unsound(run: Path) -> float:
-    return float(_read(run, "pragma integrity_check") != [("ok",)])
+    return float(rows_in(run, "pragma integrity_check") != [("ok",)])
 
 
 def _generate(folder: Path, size: Kills, dice: random.Random, url: str) -> list[Row]:

@@ -28,6 +28,7 @@ from quality.reasoning.binary_matrix import binary_matrix
 from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Draft
+from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
 REASONINGS = 2_000
@@ -40,7 +41,7 @@ SETTINGS = (
     ("errs 25 %, 10 % say what no claim covers", Rates(error=0.25, uncovered=0.1)),
     ("errs in pair_payoff alone, 40 %", Rates(errors={"pair_payoff": 0.4}, error=0.0)),
 )
-_TEMPLATES = Templates()
+_TEMPLATES, _SCHEME = Templates(), load_scheme("payoff_reasoning")
 
 
 @dataclass
@@ -52,6 +53,7 @@ class ReasonerAsker:
     dice: Dice
     weighings: list[Weighing] = field(default_factory=list)
     templates = _TEMPLATES
+    scheme = _SCHEME
 
     def responder(self, *_: object) -> str:
         """Ask for a first reasoning."""

@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.night import count_served, night_server
 from benchmarks.report import Goal, Row
 from pipeline.executors.local import width_for
+from tests.pipeline.integration.records import rows as rows_in
+from tests.processes import is_alive
 
 WORKERS = 2
 CONCURRENCY = 16
@@ -52,7 +52,7 @@ def children(pid: int) -> list[int]:
         started = [int(child) for file in listed for child in file.read_text().split()]
     except OSError:  # it has just ended
         return []
-    return [child for child in started if _is_alive(child)]
+    return [child for child in started if is_alive(child)]
 
 
 PROCESSES = WorkerPlace("soak", (), children, {})
@@ -99,10 +99,10 @@ class WorkerKills:
         before = count_served(url)
         killed = self._kill(what, folder, dice, url, place)
         requests = count_served(url) - before
-        ended, distinct = read_run(
+        ((ended, distinct),) = rows_in(
             folder, "select count(*), count(distinct case_seq) from dialogues"
         )
-        answered, left = read_run(
+        ((answered, left),) = rows_in(
             folder,
             "select (select count(*) from requests where code not in ('lost', 'unreachable')),"
             " (select count(*) from reservations)",
@@ -143,7 +143,7 @@ class WorkerKills:
                 process.kill()
                 process.wait()
                 killed += 1
-                while any(map(_is_alive, workers)):
+                while any(map(is_alive, workers)):
                     time.sleep(0.01)
                 process = self.start(folder, url, place, *options)
             elif workers:
@@ -161,20 +161,6 @@ class _Killed:
 
 FULL = WorkerKills(500, 10, 10)
 QUICK = WorkerKills(200, 3, 3)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def read_run(run: Path, query: str) -> list[int]:
-    """Return the one row of whole numbers that a query of a run's database brings."""
-    with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as database:
-        return [int(value) for value in database.execute(query).fetchone()]
 
 
 def run(*, quick: bool = False) -> list[Row]:

@@ -79,7 +79,7 @@ def repeated_share(texts: Sequence[Tokens]) -> float | None:
     return sum(n for n in counts.values() if n > 1) / len(texts) if texts else None
 
 
-def self_bleu(texts: Sequence[Tokens], longest: int = LONGEST) -> float | None:
+def self_bleu(texts: Sequence[Tokens]) -> float | None:
     """Return the mean BLEU of each text against all others; None for fewer than two texts.
 
     Precisions that are zero are smoothed by ``1 / (2 n-grams)``, and n-grams longer than a text do
@@ -88,15 +88,14 @@ def self_bleu(texts: Sequence[Tokens], longest: int = LONGEST) -> float | None:
 
     Args:
         texts: tokens of each text; empty ones are left out.
-        longest: words of the longest n-grams.
 
     Source: Zhu et al. 2018, Texygen (self-BLEU); Papineni et al. 2002 (BLEU).
     """
     texts = [tokens for tokens in texts if tokens]
     if len(texts) < 2:
         return None
-    counts = [[Counter(_grams(t, n)) for n in range(1, longest + 1)] for t in texts]
-    highest = _two_highest(counts, longest)
+    counts = [[Counter(_grams(t, n)) for n in range(1, LONGEST + 1)] for t in texts]
+    highest = _two_highest(counts, LONGEST)
     lengths = Counter(map(len, texts))
     scores = [
         _bleu(own, highest, number, len(texts[number]), lengths)

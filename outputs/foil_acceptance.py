@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from outputs.judge_agreement import ConfirmedShare, Count, differences, shares
 from pipeline.store.queries.report_rows import TrialCount
-from quality.bootstrap import Interval, Resampling
+from quality.bootstrap import Interval
 from scenarios.schemes.model import Scheme
 
 
@@ -26,15 +26,12 @@ class FoilAcceptance:
     """Of the difference, over other dialogues; None for fewer than two."""
 
 
-def foil_acceptance(
-    scheme: Scheme, trials: Iterable[TrialCount], how: Resampling | None = None
-) -> tuple[FoilAcceptance, ...]:
+def foil_acceptance(scheme: Scheme, trials: Iterable[TrialCount]) -> tuple[FoilAcceptance, ...]:
     """Return both acceptances and their difference, by judge and dimension.
 
     Args:
         scheme: the labels.
         trials: counts by dialogue.
-        how: how dialogues are resampled; 2,000 times from seed 42 if None.
     """
     groups: defaultdict[tuple[str, str, bool], list[Count]] = defaultdict(list)
     for trial in trials:
@@ -47,10 +44,8 @@ def foil_acceptance(
         for dimension in order
         if (judge, dimension, True) in groups and (judge, dimension, False) in groups
     ]
-    accepted = shares(groups, how)
+    accepted = shares(groups)
     return tuple(
         FoilAcceptance(one[0], one[1], accepted[one], accepted[other], value, interval)
-        for (one, other), (value, interval) in zip(
-            pairs, differences(groups, pairs, how), strict=True
-        )
+        for (one, other), (value, interval) in zip(pairs, differences(groups, pairs), strict=True)
     )

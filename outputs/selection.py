@@ -298,14 +298,6 @@ def opened(selection: Selection) -> Iterator[OpenSelection]:
         yield OpenSelection(selection, tuple(runs))
 
 
-def select(
-    selection: Selection, *, traces: bool = False, wanted: bool = False
-) -> Iterator[SelectedDialogue]:
-    """Yield the dialogues of a selection one by one, in constant memory; see :func:`opened`."""
-    with opened(selection) as found:
-        yield from found.dialogues(traces=traces, wanted=wanted)
-
-
 def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
     if run.material.canary is not None:
         raise UsageError(

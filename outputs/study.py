@@ -18,7 +18,7 @@ from pipeline.run_material import load_material
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import CaseVotes
 from pipeline.store.run_store import RunStore
-from quality.bootstrap import Interval, Resampling
+from quality.bootstrap import Interval
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.verdicts import Source
@@ -119,12 +119,11 @@ class StudyResult:
         return [dimension for dimension in known if dimension in asked]
 
 
-def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResult:
+def read_study(runs: Sequence[Path]) -> StudyResult:
     """Compare the arms of runs over the cases that all of them have.
 
     Args:
         runs: folders of verified runs; usually one per model.
-        how: how intervals are bootstrapped over scenarios; 2,000 times from seed 42 if None.
 
     Raises:
         UsageError: there is nothing to compare, or runs have different schemes.
@@ -168,7 +167,7 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResu
             f"the runs have different label schemes: {', '.join(names)}",
             "compare runs of one scheme and version",
         )
-    return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)), how)
+    return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)))
 
 
 def _compared(
@@ -176,7 +175,6 @@ def _compared(
     votes: Mapping[Contestant, Sequence[CaseVotes]],
     efforts: tuple[Effort, ...],
     judges: tuple[str, ...],
-    how: Resampling | None,
 ) -> StudyResult:
     played = [{vote.case for vote in mine} for mine in votes.values()]
     common = set.intersection(*played) if played else set()
@@ -194,14 +192,14 @@ def _compared(
         for key in groups
         if key[0] != BASELINE and (BASELINE, *key[1:]) in groups
     ]
-    contrasts = differences(groups, pairs, how)
+    contrasts = differences(groups, pairs)
     return StudyResult(
         scheme=scheme,
         contestants=tuple(votes),
         cases=len(common),
         left_out=len(set().union(*played) - common),
         scenarios=len(scenarios),
-        measures=tuple(Measure(*key, share) for key, share in shares(groups, how).items()),
+        measures=tuple(Measure(*key, share) for key, share in shares(groups).items()),
         differences=tuple(
             Difference(*key, value, interval)
             for (key, _), (value, interval) in zip(pairs, contrasts, strict=True)

@@ -249,13 +249,13 @@ def installed_encoder(
     return None if missing_packages(model) else sentence_encoder(model, device, note, apart=apart)
 
 
-def installed_embedding(model: str | None = None, device: Device = "auto") -> Embed | None:
+def installed_embedding(model: str | None = None) -> Embed | None:
     """Load a model and return its encoding function, or None where packages are missing.
 
     Raises:
         UsageError: the packages are there and the model is not.
     """
-    return None if missing_packages(model) else load_sentence_model(model, device)
+    return None if missing_packages(model) else load_sentence_model(model)
 
 
 def meaning_similarity(load: Callable[[], Embed]) -> Similarity:

@@ -10,7 +10,7 @@ import asyncio
 import errno
 import traceback
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,6 +159,17 @@ class Runner(Generic[J, R]):
         await executor.run(self._doubtful_last(self._until_stopped(jobs)), self.do)
         self.raise_usage_error()
         return self.outcome
+
+    async def run_all(self, jobs: Iterable[J], executor: Executor) -> RunOutcome:
+        """Do all jobs of a list or the like, as :meth:`run` does, until a stop is requested."""
+
+        async def given() -> AsyncIterator[J]:
+            for job in jobs:
+                if self._stop.requested:
+                    return
+                yield job
+
+        return await self.run(given(), executor)
 
     def raise_usage_error(self) -> None:
         """Raise the mistake of the user's that stopped the run, if one did."""

@@ -213,7 +213,7 @@ def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[Tar
     if content.combinations:
         targets.append(_joint(content, reader))
     if not targets:
-        reader.refuse((), "nothing", "margins or combinations", "")
+        reader.refuse((), "nothing", "margins or combinations")
     reader.finish()
     return targets
 
@@ -226,13 +226,13 @@ def _joint(content: TacticsFile, reader: _TacticsReader) -> TargetDistribution:
         where = ("combinations", index, "labels")
         if set(row.labels) != set(names):
             expected = f"the dimensions of the first row: {', '.join(names)}"
-            reader.refuse(where, ", ".join(row.labels), expected, "")
+            reader.refuse(where, ", ".join(row.labels), expected)
             continue
         labels = tuple(reader.label(name, row.labels[name], (*where, name)) for name in names)
         shares[labels] = shares.get(labels, 0.0) + row.weight
     for name in names:
         if name in content.margins:
-            reader.refuse(("margins", name), name, "a dimension of combinations or of margins", "")
+            reader.refuse(("margins", name), name, "a dimension of combinations or of margins")
     return TargetDistribution(names, shares)
 
 
@@ -249,20 +249,20 @@ class _TacticsReader:
         dimension = self._dimensions.get(name)
         if dimension is None:
             expected = f"a dimension that can be drawn: {', '.join(self._dimensions)}"
-            self.refuse(where[:-1], name, expected, "")
+            self.refuse(where[:-1], name, expected)
             return raw
         resolved = resolve_label(dimension, raw)
         if resolved is None:
-            self.refuse(where, repr(raw), f"one of: {', '.join(dimension.values)}", "")
+            self.refuse(where, repr(raw), f"one of: {', '.join(dimension.values)}")
             return raw
         return str(resolved[0])
 
-    def refuse(self, where: Sequence[str | int], found: str, expected: str, hint: str) -> None:
+    def refuse(self, where: Sequence[str | int], found: str, expected: str) -> None:
         """Note a problem, once per place."""
         field = ".".join(str(part) for part in where)
         if all(problem.field != field for problem in self._problems):
             line = self._located.line(where)
-            self._problems.append(Problem(self._located.file, line, field, found, expected, hint))
+            self._problems.append(Problem(self._located.file, line, field, found, expected))
 
     def finish(self) -> None:
         """Raise what was noted.

@@ -38,27 +38,15 @@ class ChatLines:
         self._templates = templates
         self.fingerprint = templates.fingerprint_of(CHAT_TEMPLATES)
 
-    def instruction(
-        self,
-        view: LineView,
-        which: Instruction,
-        keys: Sequence[str] = (),
-        *,
-        labelled: bool = False,
-    ) -> str:
+    def instruction(self, view: LineView, which: Instruction, keys: Sequence[str] = ()) -> str:
         """Return what somebody is told who is to speak.
 
         Args:
             view: what that person knows.
             which: ``short``: a few lines; ``full``: with the rules of speaking, no labels in either.
             keys: of a JSON object that is asked for; none: the words alone are.
-            labelled: whether somebody of a flow labels what it says.
         """
-        variables = {
-            "kind": _kind(view),
-            "keys": tuple(keys),
-            "scheme": {"goal": bool(getattr(view, "goal", ""))} if labelled else None,
-        }
+        variables = {"kind": _kind(view), "keys": tuple(keys), "scheme": None}
         return self._templates.render(f"{which}_line_system.j2", variables)
 
     def scene(self, view: LineView, *, defined: bool) -> str:

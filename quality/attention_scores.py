@@ -81,9 +81,9 @@ def attention_findings(scores: Sequence[AttentionScore], settings: QcSettings) -
     return findings
 
 
-def exact_interval(count: int, total: int, coverage: float = 0.95) -> Interval:
-    """Return the exact interval of a share; source: Clopper and Pearson (1934)."""
-    tail = (1 - coverage) / 2
+def exact_interval(count: int, total: int) -> Interval:
+    """Return the exact 95 % interval of a share; source: Clopper and Pearson (1934)."""
+    tail = (1 - 0.95) / 2
     low = 0.0 if count == 0 else _share_where(count, total, tail)
     high = 1.0 if count == total else 1 - _share_where(total - count, total, tail)
     return Interval(low, high)

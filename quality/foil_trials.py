@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.chunks import chunks
@@ -132,14 +132,7 @@ class FoilTrials:
 
     async def run(self, jobs: Iterable[TrialJob], executor: Executor) -> RunOutcome:
         """Do every job, and store what each judge says when it is said."""
-
-        async def given() -> AsyncIterator[TrialJob]:
-            for job in jobs:
-                if self._stop.requested:
-                    return
-                yield job
-
-        return await self._runner.run(given(), executor)
+        return await self._runner.run_all(jobs, executor)
 
     # The stage
 

@@ -9,8 +9,8 @@ Z95 = 1.959963984540054
 """Quantile of the normal distribution for an interval of 95 %."""
 
 
-def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
-    """Return the Wilson score interval of a proportion, within [0, 1].
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of a proportion, within [0, 1].
 
     Raises:
         ValueError: no trials, or more successes than trials.
@@ -19,9 +19,9 @@ def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
     """
     if trials < 1 or not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes of {trials} trials")
-    share, spread = successes / trials, z * z / trials
+    share, spread = successes / trials, Z95 * Z95 / trials
     centre = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    half = Z95 / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
     return max(0.0, centre - half), min(1.0, centre + half)
 
 

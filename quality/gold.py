@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from prompts.judges import JudgePrompts, JudgeView, judge_view
 from prompts.question import Question
 from prompts.tasks.answers import BlindLabel
-from quality.bootstrap import Resampling
 from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.result_row import Fault
 from quality.evaluation.scores import Scores
 from quality.evaluation.scoring import ScoreKey, score
@@ -91,7 +89,6 @@ def against_gold(
     scheme: Scheme,
     lines: Iterable[tuple[str, GoldLine]],
     read: Read,
-    how: Resampling = RESAMPLING,
 ) -> list[Scores]:
     """Return how a reader's labels stand to gold, one table per dimension of the utterance.
 
@@ -100,7 +97,6 @@ def against_gold(
         scheme: the scheme of the labels.
         lines: the gold lines, each after the id of its scenario.
         read: what it found; a line that is missing got no answer, which is not held against it.
-        how: how intervals are bootstrapped over lines and scenarios.
 
     Raises:
         UsageError: a gold label is none of the scheme's.
@@ -112,7 +108,6 @@ def against_gold(
             [_answer(place, line, dimension.id, read) for place, line in gold
              if dimension.id in line.labels],
             dimension.values,
-            how=how,
         )
         for dimension in scheme.utterance_dimensions
     ]  # fmt: skip

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from quality.agreement import AgreementRow, agreement_table
 from quality.annotations import Answer
-from quality.bootstrap import Resampling
 from quality.comparisons import ReaderComparison, compared
 from scenarios.schemes.model import Scheme
 
@@ -47,7 +46,6 @@ def human_readings(
     *,
     gold: Sequence[Answer] = (),
     programs: Sequence[Answer] = (),
-    how: Resampling | None = None,
 ) -> HumanReadings:
     """Compare what people answered with each other, with gold and with programs.
 
@@ -56,7 +54,6 @@ def human_readings(
         people: their answers; ``annotator`` is a code.
         gold: the gold labels, whose ``annotator`` is :data:`GOLD`; none: the study has no gold.
         programs: readings by programs.
-        how: how intervals are bootstrapped over lines; 2,000 times from seed 42 if None.
 
     Raises:
         UsageError: the packages of the extra ``stats`` are missing.
@@ -86,7 +83,7 @@ def human_readings(
     return HumanReadings(
         readers,
         alone,
-        tuple(agreement_table(scheme, people_of, how=how)),
-        tuple(compared(asked, people_of, gold, how=how)),
-        tuple(compared(asked, people_of, programs, how=how)),
+        tuple(agreement_table(scheme, people_of)),
+        tuple(compared(asked, people_of, gold)),
+        tuple(compared(asked, people_of, programs)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.chunks import chunks
@@ -43,7 +43,6 @@ def left_to_hear(
     seats: Sequence[JudgeIdentity],
     *,
     retry: bool = False,
-    stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[JuryJob]:
     """Yield what jurors have not been asked about under their configuration.
 
@@ -52,11 +51,8 @@ def left_to_hear(
         dialogues: all of the run.
         seats: who is asked.
         retry: whether to ask again where an answer could not be read.
-        stopped: whether nothing more is to be begun.
     """
     for page in chunks(dialogues, PAGE):
-        if stopped():
-            return
         runs = records.runs([(dialogue.case.id, dialogue.arm) for dialogue in page])
         for dialogue in page:
             known = runs.get((dialogue.case.id, dialogue.arm), ())
@@ -95,7 +91,6 @@ class JuryHearing:
         self._records = records
         self._jurors = jurors
         self._scenario_of = scenario_of
-        self._stop = stop
         rules = StopRules(
             "dialogues could not be labelled by jurors",
             "go on with the same command",
@@ -112,14 +107,7 @@ class JuryHearing:
             UsageError: an endpoint refuses the key or the model.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
-
-        async def given() -> AsyncIterator[JuryJob]:
-            for job in jobs:
-                if self._stop.requested:
-                    return
-                yield job
-
-        return await self._runner.run(given(), executor)
+        return await self._runner.run_all(jobs, executor)
 
     # The stage
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.spelling import suggestion
-from scenarios.strict import Strict
+from scenarios.strict import Strict, as_tuple
 from scenarios.verdicts import Assessment, Decision, Flag, Verdict
 from scenarios.yaml_source import read_yaml, validate_model
 
@@ -29,16 +29,12 @@ _VERDICTS: dict[Consequence, Verdict] = {
 }
 
 
-def _as_tuple(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
 class Rule(Strict):
     """What follows from flags of certain codes."""
 
     flags: Annotated[
         tuple[Annotated[str, Field(min_length=1)], ...],
-        BeforeValidator(_as_tuple),
+        BeforeValidator(as_tuple),
         Field(min_length=1),
     ]
     """Codes, globs allowed: ``external_*``."""

@@ -6,10 +6,10 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios.fixed_lines import Text, as_tuple
+from scenarios.fixed_lines import Text
 from scenarios.plural import plural
 from scenarios.schemes.model import Identifier
-from scenarios.strict import Strict
+from scenarios.strict import Strict, as_tuple
 
 
 def _as_range(value: object) -> object:

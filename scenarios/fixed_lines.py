@@ -9,14 +9,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios.schemes.model import Identifier
-from scenarios.strict import Strict
+from scenarios.strict import Strict, as_tuple
 
 Text = Annotated[str, Field(min_length=1)]
-
-
-def as_tuple(value: object) -> object:
-    """Let one text stand where a list of wordings is allowed."""
-    return (value,) if isinstance(value, str) else value
 
 
 _Texts = Annotated[tuple[Text, ...], Field(min_length=1, max_length=12)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from scenarios.spec import Claim, Evidence, Fact, Scenario
+from scenarios.spec import Claim, Scenario
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -71,29 +71,13 @@ class KnowledgeGraph:
         )  # fmt: skip
         return next((truth for truth, claims in decided if claim_id in claims), None)
 
-    def facts_against(self, claim_id: str) -> tuple[Fact, ...]:
-        """Return the facts that make a claim false.
-
-        Raises:
-            KeyError: there is no such claim.
-        """
-        against = self._leading(f"claim:{claim_id}", "makes_false", "cover")
-        return tuple(self.scenario.fact(node.removeprefix("fact:")) for node in against)
-
-    def claims_against(
-        self, fact_id: str, among: Collection[str] | None = None
-    ) -> tuple[Claim, ...]:
+    def claims_against(self, fact_id: str) -> tuple[Claim, ...]:
         """Return the claims that a fact makes false, in the order of the scenario.
-
-        Args:
-            fact_id: the fact.
-            among: ids of the claims to look at, such as those somebody has made; None is all.
 
         Raises:
             KeyError: there is no such fact.
         """
-        against = claims_against(self.scenario, fact_id)
-        return tuple(c for c in against if among is None or c.id in among)
+        return claims_against(self.scenario, fact_id)
 
     def covers(self, fact_id: str) -> tuple[Claim, ...]:
         """Return what a deceiver wants believed instead of a fact, the likeliest first.
@@ -114,15 +98,6 @@ class KnowledgeGraph:
                 return claim
         raise KeyError(claim_id)
 
-    def evidence_for(self, fact_id: str) -> tuple[Evidence, ...]:
-        """Return what would bring the fact to light.
-
-        Raises:
-            KeyError: there is no such fact.
-        """
-        revealing = set(self._leading(f"fact:{fact_id}", "reveals"))
-        return tuple(e for e in self.scenario.evidence if f"evidence:{e.id}" in revealing)
-
     def nodes(self, kind: Kind) -> tuple[str, ...]:
         """Return the names of the nodes of one kind, in the order of the scenario."""
         return tuple(node for node, data in self.graph.nodes(data=True) if data["kind"] == kind)
@@ -134,12 +109,6 @@ class KnowledgeGraph:
             for left, right, data in self.graph.edges(data=True)
             if data["relation"] in relations
         )
-
-    def _leading(self, node: str, *relations: Relation) -> Iterable[str]:
-        if node not in self.graph:
-            raise KeyError(node)
-        edges = self.graph.in_edges(node, data=True)
-        return [left for left, _, data in edges if data["relation"] in relations]
 
 
 def claims_against(scenario: Scenario, fact_id: str) -> tuple[Claim, ...]:

@@ -157,8 +157,6 @@ class Sheet:
     state: AssignmentState
     labels: tuple[GivenLabel, ...]
     opinion: Opinion | None
-    opened_at: float
-    done_at: float | None
     origin: str
     """``page``, or where it was imported from."""
 

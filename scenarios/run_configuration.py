@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -121,12 +121,6 @@ class RunConfiguration:
     def fingerprint(self) -> str:
         """The content hash of what decides the dialogues; empty where that is unknown."""
         return "" if self.identity is None else self.identity.fingerprint
-
-    @property
-    def scenario_dirs(self) -> tuple[str, ...]:
-        """The user's own scenario folders."""
-        folders: Sequence[str] = self.recipe.get("scenario_dirs") or ()
-        return tuple(folders)
 
     @property
     def real_names(self) -> bool:

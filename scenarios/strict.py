@@ -14,6 +14,11 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
 
+def as_tuple(value: object) -> object:
+    """Let one text stand where a list of them is allowed."""
+    return (value,) if isinstance(value, str) else value
+
+
 class BrokenRule(NamedTuple):
     """A rule between the fields of a model that does not hold, and the field to look at."""
 

@@ -243,9 +243,9 @@ class _Reader:
         if len(text) > 400 or text[0] not in "+-.0123456789":
             return text
         if _INT.fullmatch(text):
-            number = int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+            number: float = int(text, 0) if text[:2] in ("0o", "0x") else int(text)
         elif _FLOAT.fullmatch(text):
-            number = float(text)  # type: ignore[assignment]
+            number = float(text)
         else:
             return text
         if abs(number) > 1e300:

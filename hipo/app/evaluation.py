@@ -10,7 +10,7 @@ from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.evaluation_identity import check_folder, identity_of, joined_identity
 from hipo.app.evaluation_plan import ReadyEvaluation, plan_evaluation
-from hipo.app.evaluation_results import WrittenResults, code_version, write_results
+from hipo.app.evaluation_results import WrittenResults, write_results
 from hipo.app.evaluation_settings import EvaluationSettings
 from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
@@ -21,6 +21,7 @@ from hipo.app.unstored import tell_unstored
 from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Spending, Watcher
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
+from outputs.export_facts import code_version
 from pipeline.budget import Ledger
 from pipeline.client import Client
 from pipeline.providers.protocol import Provider

@@ -26,7 +26,7 @@ from quality.evaluation.evaluation_record import DrawnEvenly
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
 from quality.evaluation.plan import EvaluationPlan, TaskPlan
-from scenarios.arms import Parameters, StructuredWish
+from scenarios.arms import Parameters
 from scenarios.errors import UsageError
 from scenarios.plugins import load_plugins
 from scenarios.schemes.model import Scheme
@@ -146,7 +146,7 @@ def _uses(settings: EvaluationSettings) -> dict[str, ModelUse]:
                 "model": model,
                 "temperature": settings.temperature,
                 "max_tokens": settings.max_tokens,
-                "structured": cast("StructuredWish | None", settings.structured),
+                "structured": settings.structured,
                 "base_url": settings.base_url if model in addressed else None,
                 "api_key_env": settings.api_key_env if model in addressed else None,
             }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 from hipo.app.evaluation_plan import ReadyEvaluation
+from outputs.export_facts import code_version
 from pipeline.providers.hf.location import base_of_adapter
 from pipeline.store.answers import EvaluationSeat
 from pipeline.store.evaluation_store import EvaluationStore, Identity, ModelUsage
@@ -195,11 +195,3 @@ def _model(name: str, used: ModelUsage) -> EvaluatedModel:
         unpriced=used.unpriced,
         bound_usd=max(0.0, round(used.charged_usd - used.known_usd, 9)),
     )
-
-
-def code_version() -> str:
-    """Return the version of hipo; ``source`` where it is not installed."""
-    try:
-        return version("hipo")
-    except PackageNotFoundError:
-        return "source"

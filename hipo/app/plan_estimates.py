@@ -16,8 +16,8 @@ from hipo.app.accepted_costs import (
 )
 from hipo.app.batch_estimates import BatchEstimate, batch_estimate
 from hipo.app.budget_coverage import Coverage, coverage
-from hipo.app.disk_estimates import disk_bytes
 from hipo.app.estimates import (
+    BYTES_PER_TOKEN,
     Estimate,
     estimate_generation,
 )
@@ -36,6 +36,14 @@ from scenarios.margins import Margin
 if TYPE_CHECKING:
     from hipo.app.quota import QuotaEstimate
     from hipo.app.verified_generation import VerifiedPlay
+
+
+OF_DIALOGUE = 600
+"""Bytes of the rows that each dialogue has once: its case, how it ended, the lines of the scenario."""
+OF_SAMPLE = 550
+"""Bytes of the rows that each answer has: its request, its prompt and its choice, with their indexes."""
+TIMES_STORED = 2
+"""An answer is stored as it came, and again in what is made of it: turns, labels, later prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,17 @@ class PlanEstimate:
 
     @property
     def disk_bytes(self) -> int:
-        """About how many bytes the database of the run grows by."""
-        return disk_bytes(self.generation, self.judging)
+        """About how many bytes the database grows by; what a run begins with is not in it.
+
+        Prompts are stored once as far as they are alike, and so hardly count.
+        """
+        samples = sum(calls.expected for arm in self.generation.arms for calls in arm.calls)
+        tokens = sum(model.completion_tokens for model in self.generation.models)
+        if self.judging is not None:
+            samples += self.judging.calls
+            tokens += sum(judge.completion_tokens for judge in self.judging.judges)
+        said = TIMES_STORED * BYTES_PER_TOKEN * tokens
+        return self.generation.dialogues * OF_DIALOGUE + round(samples) * OF_SAMPLE + said
 
 
 def estimate(

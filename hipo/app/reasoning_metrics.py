@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from pipeline.reasoning.log import ReasoningLog, is_log, read_log, write_log
 from quality.reasoning.completing import completed, merged, new_form
 from quality.reasoning.figures import ReasoningFigures, reasoning_figures
 from quality.reasoning.form import GAME, RaterForm, log_name, read_form
-from quality.reasoning.gold import RaterGoldRow, gold, rater_forms
+from quality.reasoning.gold import RaterGold, gold, rater_forms
 from quality.reasoning.samples import ReasoningSample, make_sample
 from quality.tables.oddities import Oddity, Place, shown
 from scenarios.atomic_files import write_text
@@ -34,7 +34,7 @@ class ReasoningSet:
 
     samples: list[ReasoningSample]
     forms: list[RaterForm]
-    truth: Mapping[str, RaterGoldRow]
+    truth: RaterGold
     oddities: list[Oddity] = field(default_factory=list)
 
     def figures(self) -> ReasoningFigures:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.evaluation_tables import BESIDE_A_RUN, evaluation_folder
-from hipo.app.quota import quota_standing
-from hipo.app.quota_section import quota_section
+from hipo.app.quota import QuotaStanding, quota_standing
+from hipo.app.quota_table import HEADER, NOTE, quota_row
 from hipo.app.report_statistics import statistics_sections
 from hipo.app.run import RunLike, folder_of
 from hipo.app.saturation import curve_of
@@ -22,7 +22,7 @@ from outputs.report.build import build_report
 from outputs.report.cumulative import read_scores
 from outputs.report.exported import exported_dialogues, still_there
 from outputs.report.gathered import ReportOptions
-from outputs.report.page import GENERATOR
+from outputs.report.page import GENERATOR, ReportSection, Table
 from outputs.report.saturation import saturation_section
 from pipeline.embeddings import BatchingEncoder, installed_encoder
 from pipeline.recipe import Recipe
@@ -103,7 +103,7 @@ def report(
         evaluation=evaluation_section(evaluated, name),
         statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),
         yields=(
-            *quota_section(quota_standing(folder)),
+            *_quota_section(quota_standing(folder)),
             saturation_section(curve, material.recipe.vary),
         ),
     )
@@ -149,12 +149,8 @@ def _encoder(recipe: Recipe, notice: Callable[[str], None]) -> BatchingEncoder |
     return encoder
 
 
-def check_target(path: Path, ours: Sequence[str] = (GENERATOR,)) -> None:
+def check_target(path: Path) -> None:
     """Do nothing where a file can be written: none is there, or one that we wrote before.
-
-    Args:
-        path: the file.
-        ours: what the beginning of a file of ours contains one of.
 
     Raises:
         UsageError: something else is there, or its folder cannot be made.
@@ -169,7 +165,17 @@ def check_target(path: Path, ours: Sequence[str] = (GENERATOR,)) -> None:
     if path.exists():
         with path.open("rb") as file:
             head = file.read(4096).decode("utf-8", "replace")
-        if not any(sign in head for sign in ours):
+        if GENERATOR not in head:
             raise UsageError(
                 f"{path} is there already and is no file of hipo's", "choose another -o"
             )
+
+
+def _quota_section(standing: QuotaStanding | None) -> tuple[ReportSection, ...]:
+    """Return the section about a quota; none where the run has none."""
+    if standing is None:
+        return ()
+    filled = len(standing.of_state("filled"))
+    caption = f"{filled:,} of {len(standing.cells):,} cells filled"
+    table = Table(caption, HEADER, tuple(map(quota_row, standing.cells)))
+    return (ReportSection("quota", "Quota", f"What was drawn for. {NOTE}", (table,)),)

@@ -118,12 +118,12 @@ class SaturatedPlay:
         return grown if self.most is None else min(grown, self.most)
 
 
-def curve_of(folder: Path, window: int = WINDOW) -> SaturationCurve | None:
+def curve_of(folder: Path) -> SaturationCurve | None:
     """Return the curve of a run, of its first 20,000 dialogues; None: it has too few."""
     with RunStore.open(folder, readonly=True) as store:
         if store.state().generated < FEWEST:
             return None
-        curve = SaturationCurve(load_material(store).scheme, window)
+        curve = SaturationCurve(load_material(store).scheme, WINDOW)
         for place, dialogue in enumerate(store.dialogues(traces=False)):
             if place == MOST_CURVED:
                 break

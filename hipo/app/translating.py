@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +24,9 @@ from pipeline.recipe import Recipe
 from pipeline.runner import RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.answers import EvaluationSeat
+from pipeline.store.evaluation_store import TranslationStore
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RUNNING, ended
-from pipeline.store.translation_store import TranslationStore
 from pipeline.translating import TRANSLATOR, Translating, TranslationJob
 from prompts.environment import Templates
 from prompts.wording_prompt import wording_fingerprint, wording_question
@@ -181,7 +181,6 @@ async def translate_async(
     *,
     watcher: Watcher | None = None,
     signals: bool = False,
-    today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
 ) -> Translated:
     """Translate what is left, one file a scenario; what is there is left as it is.
 
@@ -189,7 +188,6 @@ async def translate_async(
         ready: what is to be done.
         watcher: is told of every scenario as soon as its file is there.
         signals: whether the first SIGINT finishes the calls in flight and stops.
-        today: the date that files name, YYYY-MM-DD.
     """
     watching: Watcher = watcher or Silent()
     for note in ready.notes:
@@ -212,7 +210,7 @@ async def translate_async(
                 store.answers,
                 client,
                 stop,
-                keep=lambda scenario, texts: files.append(_keep(ready, scenario, texts, today())),
+                keep=lambda scenario, texts: files.append(_keep(ready, scenario, texts)),
                 on_progress=watching.see,
                 retry_failed=ready.settings.retry_failed,
             )
@@ -290,13 +288,14 @@ def _is_stale(path: Path, scenario: Scenario) -> bool:
     }
 
 
-def _keep(ready: ReadyTranslation, scenario: Scenario, texts: Mapping[str, str], date: str) -> Path:
+def _keep(ready: ReadyTranslation, scenario: Scenario, texts: Mapping[str, str]) -> Path:
     """Write the file of a scenario that has none yet."""
+    today = datetime.now(UTC).date().isoformat()
     originals = texts_of(scenario)
     wording = ScenarioWording(
         scenario=scenario.id,
         language=ready.settings.language,
-        origin=WordingOrigin(model=ready.use.spec.name, date=date, prompt=ready.prompt),
+        origin=WordingOrigin(model=ready.use.spec.name, date=today, prompt=ready.prompt),
         texts={
             place: WordedText(original=originals[place], text=text) for place, text in texts.items()
         },

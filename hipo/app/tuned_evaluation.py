@@ -161,11 +161,9 @@ def evaluate_tuned(
     return block
 
 
-def evaluation_command(
-    tuned: TunedModel, rows: TrainingSet, source: str = "ITEMS/jsonl/test.jsonl"
-) -> str:
+def evaluation_command(tuned: TunedModel, rows: TrainingSet) -> str:
     """Return the command that asks both models as they were trained; a task file it names is written."""
     (task,) = tasks_as_trained(tuned.folder, (DEFAULT_TASK,), rows)
     models = " ".join(f"--model {name}" for name in model_names(tuned))
     folder: Path = tuned.folder / FOLDER
-    return f"hipo evaluate {source} --task {task} {models} -o {folder}"
+    return f"hipo evaluate ITEMS/jsonl/test.jsonl --task {task} {models} -o {folder}"

@@ -157,7 +157,7 @@ def _text(report: AgreementReport) -> Iterator[str]:
         yield _group_text(group)
     for some in report.pairs:
         yield _pairs_text(some)
-        yield from (_confusion(pair) for pair in some.pairs if report.other and pair.matrix)
+        yield from (confusion_text(pair) for pair in some.pairs if report.other and pair.matrix)
 
 
 def _group_text(group: GroupAgreement) -> str:
@@ -217,7 +217,8 @@ def _rank(pair: ReaderComparison) -> str:
     )
 
 
-def _confusion(pair: ReaderComparison) -> str:
+def confusion_text(pair: ReaderComparison) -> str:
+    """Return which labels two readers gave to the same items, as a table."""
     rows = [
         [label, *map(str, counts)] for label, counts in zip(pair.labels, pair.matrix, strict=True)
     ]

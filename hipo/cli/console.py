@@ -9,6 +9,7 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -92,6 +93,11 @@ def dollars(cost: float | None) -> str:
 def number(count: float) -> str:
     """Return a whole number with thousands separated."""
     return f"{round(count):,}"
+
+
+def moment(seconds: float) -> str:
+    """Return a Unix time as ISO 8601, in UTC and whole seconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def reasons(failed: Mapping[str, int]) -> str:

@@ -71,7 +71,7 @@ def _bounds(interval: Interval | None) -> list[float] | None:
 
 
 def _text(found: StudyAgreement) -> Iterator[str]:
-    from hipo.cli.agreement import notes_on  # noqa: PLC0415 - statistics
+    from hipo.cli.agreement import confusion_text, notes_on  # noqa: PLC0415 - statistics
 
     readings = found.readings
     head = [] if found.canary is None else [f"{plural(found.lines, 'gold line')}, {found.canary}"]
@@ -86,7 +86,7 @@ def _text(found: StudyAgreement) -> Iterator[str]:
     yield "\n".join(["people with each other", figures, *notes_on(readings.agreement)])
     if readings.against_gold:
         yield "each person against the gold labels\n" + _table(readings.against_gold)
-        yield from map(_confusion, readings.against_gold)
+        yield from map(confusion_text, readings.against_gold)
     if readings.against_programs:
         yield "each person against readings by programs\n" + _table(readings.against_programs)
 
@@ -116,14 +116,6 @@ def _table(compared: Sequence[ReaderComparison]) -> str:
     ]
     header = ["person", "against", "dimension", "same", "Cohen kappa", "95% interval", "lines"]
     return columns(header, rows)
-
-
-def _confusion(one: ReaderComparison) -> str:
-    rows = [
-        [label, *map(str, counts)] for label, counts in zip(one.labels, one.matrix, strict=True)
-    ]
-    title = f"{one.dimension}: rows {one.other}, columns {one.reader}"
-    return f"{title}\n" + columns(["", *one.labels], rows)
 
 
 def _figure(value: float | None) -> str:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipo.cli.console import columns, dollars, harmless, number, one_line, plain, plural, reasons
+from hipo.cli.console import (
+    columns,
+    dollars,
+    harmless,
+    moment,
+    number,
+    one_line,
+    plain,
+    plural,
+    reasons,
+)
 from hipo.cli.next_step import next_steps
 from outputs.report.wording import bill
 from pipeline.store.answering_models import changed_models
@@ -57,13 +66,13 @@ def state_as_json(
         verification=plain(state.verification, "judged flagged verdicts"),
         answering_models=_answering(state),
         batches=[
-            plain(batch, "model remote state requests since", since=_moment(batch.since))
+            plain(batch, "model remote state requests since", since=moment(batch.since))
             for batch in state.batches
         ],
         quota=quota,
         disk_bytes=database_bytes(folder),
-        created=_moment(state.created),
-        updated=_moment(state.updated),
+        created=moment(state.created),
+        updated=moment(state.updated),
         next=next_steps(folder, state),
     )
 
@@ -85,7 +94,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         *batches_of(state),
         *changes_of(state),
         *_verification(state),
-        f"begun {_moment(state.created)}, last changed {_moment(state.updated)}",
+        f"begun {moment(state.created)}, last changed {moment(state.updated)}",
         _disk_use(folder, state),
         "",
         columns(
@@ -115,7 +124,7 @@ def _verification(state: RunState) -> list[str]:
     return lines
 
 
-def charged_as_json(of: RunState | Charges) -> dict[str, object]:
+def charged_as_json(of: Charges) -> dict[str, object]:
     """Return what counts against a budget, and which part of it is a bound."""
     return {
         "usd": of.charged_usd,
@@ -156,7 +165,7 @@ def batches_of(state: RunState) -> list[str]:
     }
     return [
         f"{batch.model}: a batch of {plural(batch.requests, 'request')} {where[batch.state]}"
-        f" since {_moment(batch.since)} ({batch.remote or 'no name yet'}); --batch picks it up"
+        f" since {moment(batch.since)} ({batch.remote or 'no name yet'}); --batch picks it up"
         for batch in state.batches
     ]
 
@@ -234,13 +243,9 @@ def _answering(state: RunState) -> list[dict[str, object]]:
         plain(
             one,
             "role model reply_model system_fingerprint requests first_at last_at changed",
-            first_at=_moment(one.first_at),
-            last_at=_moment(one.last_at),
+            first_at=moment(one.first_at),
+            last_at=moment(one.last_at),
             changed=(one.role, one.model) in changed,
         )
         for one in state.answering
     ]
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

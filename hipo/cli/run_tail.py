@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
 
 import orjson
 import typer
 
 from hipo.app.run_folders import find_run
 from hipo.app.tail import TailEvent, follow
-from hipo.cli.console import Format, number, one_line, plain, readable_json
+from hipo.cli.console import Format, moment, number, one_line, plain, readable_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app
 from pipeline.store.queries.status import RunState
@@ -56,13 +55,13 @@ def tail_line(event: TailEvent) -> str:
     if isinstance(event, RunState):
         failed = sum(event.failed.values())
         return (
-            f"{_moment(event.updated)}  {event.state}: {number(event.generated)} generated, "
+            f"{moment(event.updated)}  {event.state}: {number(event.generated)} generated, "
             f"{number(failed)} failed, {number(event.pending)} pending"
         )
     case = event.case
     arm = event.arm[:8]
     line = (
-        f"{_moment(event.finished_at)}  {event.status}  {case.id[:8]}/{arm}  "
+        f"{moment(event.finished_at)}  {event.status}  {case.id[:8]}/{arm}  "
         f"{case.scenario} {case.fact} {case.goal}"
     )
     if event.status == "generated":
@@ -80,7 +79,7 @@ def tail_json(event: TailEvent) -> str:
     if isinstance(event, RunState):
         value: dict[str, object] = {
             "event": "state",
-            "at": _moment(event.updated),
+            "at": moment(event.updated),
             "state": event.state,
             "generated": event.generated,
             "failed": sum(event.failed.values()),
@@ -89,13 +88,9 @@ def tail_json(event: TailEvent) -> str:
     else:
         value = {
             "event": event.status,
-            "at": _moment(event.finished_at),
+            "at": moment(event.finished_at),
             "id": event.id,
             **plain(event.case, "scenario fact goal"),
             **plain(event, "code reason"),
         }
     return readable_json(orjson.dumps(value).decode())
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.scheme_validation import validated_schemes
 from hipo.cli.console import Format, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS
 from hipo.cli.scenario_validate import described, inspection_as_json, inspection_summary
 from hipo.cli.scheme_options import PRINT
+from quality.derived import check_derived
+from scenarios.scheme_inspection import inspect_schemes
 
 app = command_app()
 
@@ -35,7 +36,7 @@ def validate(
     Prints "file:line: field: found, expected; hint" for every problem of every file. The exit code
     is 1 if there is an error (with --strict: or a warning), 2 for a path that is not there.
     """
-    inspection = validated_schemes(paths or ())
+    inspection = inspect_schemes(paths or (), [check_derived])
     if output_format is Format.JSON:
         write_json(inspection_as_json(inspection))
     else:

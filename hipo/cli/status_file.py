@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
 from hipo.app.watching import Spending, Watcher
+from hipo.cli.console import moment
 from hipo.cli.errors import ExitCode, exit_code_of
 from hipo.cli.progress import ProgressTally
 from pipeline import stop
@@ -122,8 +122,8 @@ class StatusFile:
             "tokens": spending.tokens,
             "cost_usd": spending.cost_usd,
             "pid": os.getpid(),
-            "started": _moment(self._started),
-            "updated": _moment(time.time()),
+            "started": moment(self._started),
+            "updated": moment(time.time()),
         }
         return orjson.dumps(status, option=orjson.OPT_INDENT_2).decode() + "\n"
 
@@ -146,7 +146,3 @@ class _Counting:
         """Tell both of the progress."""
         self._file.see(progress)
         self._watcher.see(progress)
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -40,20 +40,12 @@ class CrossFit:
     two products, so that a thousand permutations of the labels take little more than one fit.
     """
 
-    def __init__(
-        self,
-        features: Matrix,
-        folds: Integers,
-        *,
-        penalty: float = PENALTY,
-        centred: bool = True,
-    ) -> None:
+    def __init__(self, features: Matrix, folds: Integers, *, centred: bool = True) -> None:
         """Prepare what does not depend on targets.
 
         Args:
             features: shape ``(items, features)``.
             folds: the fold of each item, numbered from 0.
-            penalty: of the squared weights.
             centred: whether means are taken off features and targets first.
         """
         self._centred = centred
@@ -70,7 +62,7 @@ class CrossFit:
             known = len(folds) - part.shape[0]
             mean = (total - sums) / known * centred
             spread = whole - gram - known * np.outer(mean, mean)
-            spread[np.diag_indices_from(spread)] += penalty
+            spread[np.diag_indices_from(spread)] += PENALTY
             self._inverses.append(np.linalg.inv(spread))
             self._means.append(mean)
 

@@ -53,15 +53,15 @@ def _advance(char: str) -> float:
     return 0.72 if char.isupper() else 0.6
 
 
-def fitted(text: str, width: float, size: float = SIZE) -> str:
+def fitted(text: str, width: float) -> str:
     """Return ``text``, shortened with an ellipsis where it would be wider than ``width``."""
     flat = " ".join(printable(text).split())
-    if text_width(flat, size) <= width:
+    if text_width(flat, SIZE) <= width:
         return flat
-    room = width - text_width(_ELLIPSIS, size)
+    room = width - text_width(_ELLIPSIS, SIZE)
     kept = ""
     for char in flat:
-        room -= text_width(char, size)
+        room -= text_width(char, SIZE)
         if room < 0:
             break
         kept += char

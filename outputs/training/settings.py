@@ -117,10 +117,10 @@ def read_record(path: Path) -> TrainingRecord:
     return validate_model(TrainingRecord, located)
 
 
-def record_text(record: TrainingRecord, name: str = RECORD) -> str:
+def record_text(record: TrainingRecord) -> str:
     """Return the record as YAML; the same record gives the same bytes."""
     plain = record.model_dump(mode="json")
-    return _HEAD.format(name=name) + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+    return _HEAD.format(name=RECORD) + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
 
 
 def settings_with(below: TrainingSettings, options: Mapping[str, Any]) -> TrainingSettings:

@@ -85,7 +85,7 @@ class Reader:
         self.scenarios.setdefault(scenario.id, scenario)
         goal = self._goal(row, located)
         turns = tuple(
-            self._turn(turn, place, kind, self._is_labelled(row, scenario, turn), located)
+            self._turn(turn, place, kind, _is_labelled(scenario, turn), located)
             for place, (turn, kind) in enumerate(zip(row.turns, row.kinds, strict=True))
         )
         language = row.language or row.case.language or "en"
@@ -174,10 +174,6 @@ class Reader:
                 where, found = f"messages[{place}].role", f"the unknown role {turn.role!r}"
                 _refuse(located, where, found, f"a role of {scenario.id}", hint)
 
-    def _is_labelled(self, row: ImportRow, scenario: Scenario, turn: RowTurn) -> bool | None:
-        """Return whether words of a turn's role are labelled; None where the roles are a pair."""
-        return turn.role in scenario.labelled_roles if scenario.flow else None
-
     def _goal(self, row: ImportRow, located: Located) -> str:
         goal = row.goal or row.case.goal
         if not goal:
@@ -258,3 +254,8 @@ def _refuse(
             )
         ]
     )
+
+
+def _is_labelled(scenario: Scenario, turn: RowTurn) -> bool | None:
+    """Return whether words of a turn's role are labelled; None where the roles are a pair."""
+    return turn.role in scenario.labelled_roles if scenario.flow else None

@@ -140,11 +140,6 @@ class RateLimiter:
         return self._window.places
 
     @property
-    def adapts(self) -> bool:
-        """Whether the number of places is found out."""
-        return self._window.adapts
-
-    @property
     def learned_per_second(self) -> float | None:
         """Requests per second that the endpoint seems to allow; None where it refused none."""
         return self._rate.per_second()

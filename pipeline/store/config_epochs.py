@@ -24,8 +24,6 @@ class ConfigEpoch:
     fingerprint: str
     """Of what in it decides the dialogues."""
     config: RunConfiguration
-    recorded_at: float
-    """Unix time in seconds."""
 
 
 def begin(
@@ -82,12 +80,9 @@ def read_configs(connection: sqlite3.Connection) -> list[ConfigEpoch]:
     Raises:
         StoreUnusable: there is none, or one cannot be read.
     """
-    rows = connection.execute(
-        "select epoch, fingerprint, config, recorded_at from config_epochs order by epoch"
-    )
+    rows = connection.execute("select epoch, fingerprint, config from config_epochs order by epoch")
     configs = [
-        ConfigEpoch(epoch, mark, _parsed(connection, epoch, text), at)
-        for epoch, mark, text, at in rows
+        ConfigEpoch(epoch, mark, _parsed(connection, epoch, text)) for epoch, mark, text in rows
     ]
     if not configs:
         raise damaged(path_of(connection), "it holds no configuration")

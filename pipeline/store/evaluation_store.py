@@ -8,17 +8,15 @@ from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import orjson
 
 from pipeline.store.answers import AnswerLog
-from pipeline.store.calls import CallLog
 from pipeline.store.config_epochs import has_begun, set_state
-from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
+from pipeline.store.locks import RunLock, refuse_network_disk
 from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
-from pipeline.store.opening import locked, start_writing
+from pipeline.store.opening import OpenDatabase, locked
 from pipeline.store.queries.charges import Charges, read_charges
 from pipeline.store.sqlite import (
     DATABASE,
@@ -53,7 +51,7 @@ class ModelUsage:
     """The same at the most that they can have cost where a price is known."""
 
 
-class EvaluationStore:
+class EvaluationStore(OpenDatabase):
     """One open evaluation. Make it with :meth:`begin` or :meth:`open`, and close it.
 
     ``calls`` is what was asked and answered, the cache and the reservations; ``answers`` is how
@@ -72,11 +70,7 @@ class EvaluationStore:
         texts: TextTable | None = None,
     ) -> None:
         """Join the parts; use :meth:`begin` or :meth:`open`."""
-        self.folder = folder
-        self._connection = reader
-        self._writer = writer
-        self._lock = lock
-        self.calls = CallLog(reader, writer, texts or TextTable())
+        super().__init__(folder, reader, writer, lock, texts)
         self.answers = AnswerLog(reader, writer)
 
     @classmethod
@@ -96,18 +90,16 @@ class EvaluationStore:
         return False
 
     @classmethod
-    def begin(cls, folder: Path, *, mounts: Path = MOUNTS) -> Self:
+    def begin(cls, folder: Path) -> Self:
         """Open the evaluation in ``folder`` for writing, begun now where there is none.
 
-        Args:
-            folder: is made if need be; other files in it are left alone.
-            mounts: the table of mounted file systems, in the format of ``/proc/mounts``.
+        The folder is made if need be; other files in it are left alone.
 
         Raises:
             UsageError: the folder cannot be written, is in use by another process, lies on a
                 network file system, or holds a run or an evaluation of a newer hipo.
         """
-        refuse_network_disk(folder, mounts)
+        refuse_network_disk(folder)
         if (folder / DATABASE).exists():
             raise UsageError(f"{folder} holds a run", "choose another folder with -o")
         path = folder / cls.file
@@ -119,9 +111,7 @@ class EvaluationStore:
             migrate(connection, path)
             if not has_begun(connection):
                 _begin(connection, folder.resolve().name)
-            reader, writer, texts, lost = start_writing(connection, path)
-            store = cls(folder, reader, writer, lock, texts)
-            store.calls.lost = lost
+            store = cls._started(folder, path, connection, lock)
             undo.pop_all()
         return store
 
@@ -141,29 +131,6 @@ class EvaluationStore:
             store = cls(folder, reader)
             undo.pop_all()
         return store
-
-    def close(self) -> None:
-        """Bring everything to disk and give the lock back; harmless when repeated."""
-        if self._writer is not None:
-            self.calls.close()
-            # The reader goes first: the last to close tidies up the log, and may have to write.
-            self._connection.close()
-            self._writer.close()
-            self._writer = None
-        self._connection.close()
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def identity(self) -> Identity | None:
@@ -207,6 +174,12 @@ class EvaluationStore:
             " from requests where model != '' group by 1"
         )
         return {model: ModelUsage(*figures) for model, *figures in rows}
+
+
+class TranslationStore(EvaluationStore):
+    """Calls and endings of translations, kept as those of an evaluation are."""
+
+    file: ClassVar[str] = "translation.sqlite"
 
 
 def _begin(connection: sqlite3.Connection, name: str) -> None:

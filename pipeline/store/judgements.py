@@ -75,9 +75,6 @@ _FOILED = (
     " join annotations g on g.source = s.seq and g.dialogue = d.seq and g.pass = p.seq"
     f" and g.part = '{FOILED}' join dimensions x on x.seq = g.dimension order by g.turn, g.position"
 )
-_CHARGED = """
-    select coalesce(sum(charged_usd), 0), coalesce(sum(charged_tokens), 0) from requests
-    where role like 'self %' or role like 'external %' or role like 'juror %'"""
 _STORE_TRACEBACK = "insert or replace into tracebacks values (?, 'verification', 0, ?)"
 _FORGET_TRACEBACK = "delete from tracebacks where dialogue = ? and stage = 'verification'"
 
@@ -271,11 +268,6 @@ class JudgementLog:
         """Whether the newest assessment of every dialogue of an arm has this configuration."""
         row = self._reader.execute(_UNASSESSED, (arm, config)).fetchone()
         return not row[0]
-
-    def spent(self) -> tuple[float, int]:
-        """Return (US dollars, tokens) that judging was charged so far."""
-        usd, tokens = self._reader.execute(_CHARGED).fetchone()
-        return float(usd), int(tokens)
 
     def counts(self) -> VerdictCounts:
         """Return how far verification is, in a time that does not grow with the run."""

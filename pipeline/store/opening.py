@@ -1,12 +1,13 @@
-"""What opening a database to write takes, whatever it holds: a lock and a writer."""
+"""A folder with a database of calls that is open, whatever else it holds: lock, reader and writer."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Self
 
-from pipeline.store.calls import charge_lost
+from pipeline.store.calls import CallLog, charge_lost
 from pipeline.store.locks import RunLock
 from pipeline.store.sqlite import connect_readonly
 from pipeline.store.texts import TextTable
@@ -29,24 +30,69 @@ def locked(folder: Path) -> RunLock:
         ) from error
 
 
-def start_writing(
-    connection: sqlite3.Connection, path: Path
-) -> tuple[sqlite3.Connection, Writer, TextTable, int]:
-    """Return a reader, a writer and the texts of a database that is up to date.
+class OpenDatabase:
+    """An open folder with a database of calls: read, and with a writer this process's alone.
 
-    Requests that were in flight when an earlier process died are charged at their worst; how many
-    they are is what is returned last.
-
-    Args:
-        connection: open for writing; it belongs to the writer from now on.
-        path: of the database.
+    ``calls`` is what was asked and answered: the cache, the reservations.
     """
-    connection.execute("begin immediate")
-    lost = charge_lost(connection)
-    connection.execute("commit")
-    texts = TextTable()
-    with ExitStack() as undo:
-        reader = undo.enter_context(closing(connect_readonly(path)))
-        writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
-        undo.pop_all()
-    return reader, writer, texts, lost
+
+    def __init__(
+        self,
+        folder: Path,
+        reader: sqlite3.Connection,
+        writer: Writer | None = None,
+        lock: RunLock | None = None,
+        texts: TextTable | None = None,
+    ) -> None:
+        """Join the parts."""
+        self.folder = folder
+        self._connection = reader
+        self._writer = writer
+        self._lock = lock
+        self.calls = CallLog(reader, writer, texts or TextTable())
+
+    @classmethod
+    def _started(
+        cls, folder: Path, path: Path, connection: sqlite3.Connection, lock: RunLock
+    ) -> Self:
+        """Start the writer on a database that is up to date.
+
+        Requests that were in flight when an earlier process died are charged at their worst.
+
+        Args:
+            folder: that is opened.
+            path: of the database in it.
+            connection: open for writing; it belongs to the writer from now on.
+            lock: of the folder.
+        """
+        connection.execute("begin immediate")
+        lost = charge_lost(connection)
+        connection.execute("commit")
+        texts = TextTable()
+        with ExitStack() as undo:
+            reader = undo.enter_context(closing(connect_readonly(path)))
+            writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
+            undo.callback(writer.close)
+            undo.callback(reader.close)  # before the writer, as in close()
+            store = cls(folder, reader, writer, lock, texts)
+            store.calls.lost = lost
+            undo.pop_all()
+        return store
+
+    def close(self) -> None:
+        """Bring everything to disk and give the lock back; harmless when repeated."""
+        if self._writer is not None:
+            self.calls.close()
+            # The reader goes first: the last to close tidies up the log, and may have to write.
+            self._connection.close()
+            self._writer.close()
+            self._writer = None
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

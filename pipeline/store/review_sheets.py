@@ -33,7 +33,7 @@ _OF_ITEM = """
     join dialogues d on d.seq = i.dialogue join cases c on c.seq = d.case_seq
     join arms a on a.seq = d.arm_seq"""
 _SHEETS = f"""
-    select s.seq, p.code, s.state, s.opened_at, s.done_at, s.origin,
+    select s.seq, p.code, s.state, s.origin,
         v.issue, v.issue_reason, v.lead_s, v.note_id, {_ITEM}
     from assignments s join review_items i on i.seq = s.item {_OF_ITEM}
         join annotators p on p.seq = s.annotator
@@ -88,9 +88,9 @@ class SheetLog:
                 return
             last = rows[-1][0]
             labels = self._labels(LABELS, [row[0] for row in rows])
-            notes = self._file.notes(row[9] for row in rows)
+            notes = self._file.notes(row[7] for row in rows)
             for row in rows:
-                yield _sheet(row, labels[row[0]], notes[row[9]])
+                yield _sheet(row, labels[row[0]], notes[row[7]])
 
     def items(self, study: ReviewStudy) -> list[tuple[Item, int]]:
         """Return every item with the number of answers it has, in the order they were added."""
@@ -201,16 +201,14 @@ class SheetLog:
 
 
 def _sheet(row: Sequence[Any], labels: Sequence[GivenLabel], note: Note) -> Sheet:
-    seq, code, state, opened_at, done_at, origin = row[:6]
-    opinion = None if row[8] is None else opinion_from(row[6:9], note)
+    seq, code, state, origin = row[:4]
+    opinion = None if row[6] is None else opinion_from(row[4:7], note)
     return Sheet(
         assignment=seq,
-        item=item_from(row[10:]),
+        item=item_from(row[8:]),
         annotator=code,
         state=state,
         labels=tuple(labels),
         opinion=opinion,
-        opened_at=opened_at,
-        done_at=done_at,
         origin=origin,
     )

@@ -7,14 +7,12 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pipeline.store import assignments
 from pipeline.store.attention import AttentionLog
-from pipeline.store.config_epochs import ConfigEpoch, read_configs
 from pipeline.store.judgements import JudgementLog
-from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
+from pipeline.store.locks import RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
 from pipeline.store.people import PeopleFile
 from pipeline.store.people_database import Note, refuse_emptied, run_mark
@@ -65,7 +63,7 @@ class ReviewStore:
         self.dialogues = DialogueReader(reader)
 
     @classmethod
-    def open(cls, folder: Path, *, mounts: Path = MOUNTS) -> Self:
+    def open(cls, folder: Path) -> Self:
         """Open the reviews of the run in ``folder``, brought up to date if it is older.
 
         Raises:
@@ -77,7 +75,7 @@ class ReviewStore:
             raise UsageError(
                 f"there is no run in {folder}", f"hipo generate -o {folder} begins one"
             )
-        refuse_network_disk(folder, mounts)
+        refuse_network_disk(folder)
         with ExitStack() as undo:
             undo.enter_context(explained(path))
             writing = undo.enter_context(closing(connect(path, EagerConnection)))
@@ -103,17 +101,8 @@ class ReviewStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    def configs(self) -> list[ConfigEpoch]:
-        """Return every configuration of the run, oldest first."""
-        return read_configs(self._reader)
 
     # Giving out and taking back
 

@@ -7,11 +7,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pipeline.store.annotations import add_annotations
-from pipeline.store.calls import CallLog
 from pipeline.store.cases import CaseLog
 from pipeline.store.config_epochs import (
     ConfigEpoch,
@@ -25,13 +23,12 @@ from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
 from pipeline.store.migrations import migrate
-from pipeline.store.opening import locked, start_writing
+from pipeline.store.opening import OpenDatabase, locked
 from pipeline.store.plan_marks import PlanMark, read_mark, write_mark
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
     STATES,
     RunState,
-    read_spent,
     read_state,
 )
 from pipeline.store.reading import connect_run, refuse_missing, run_exists
@@ -51,7 +48,7 @@ from scenarios.fingerprint import canonical_json
 from scenarios.run_configuration import RunConfiguration
 
 
-class RunStore:
+class RunStore(OpenDatabase):
     """One open run. Make it with :meth:`create` or :meth:`open`, and close it.
 
     What has more to it than fits here is an attribute: ``calls`` (what was asked and answered: the
@@ -68,14 +65,10 @@ class RunStore:
         texts: TextTable | None = None,
     ) -> None:
         """Join the parts; use :meth:`create` or :meth:`open`."""
-        self.folder = folder
-        self._connection = reader
-        self._writer = writer
-        self._lock = lock
+        super().__init__(folder, reader, writer, lock, texts)
         self._configs = read_configs(reader)
         self._log = DialogueLog(writer, lambda: self.config.epoch)
         self._cases = CaseLog(reader, writer)
-        self.calls = CallLog(reader, writer, texts or TextTable())
         self.reader = DialogueReader(reader)
         self.judgements = JudgementLog(reader, writer)
 
@@ -114,12 +107,12 @@ class RunStore:
             migrate(connection, folder / DATABASE)
             begin(connection, name or folder.resolve().name, config, material)
             write_recipe(folder, config.recipe)
-            store = cls._started(folder, connection, lock)
+            store = cls._started(folder, folder / DATABASE, connection, lock)
             undo.pop_all()
         return store
 
     @classmethod
-    def open(cls, folder: Path, *, readonly: bool = False, mounts: Path = MOUNTS) -> Self:
+    def open(cls, folder: Path, *, readonly: bool = False) -> Self:
         """Open a run: to go on with it (one process at a time), or only to look at it.
 
         Opened for writing, requests that were in flight when an earlier process died are charged
@@ -136,51 +129,16 @@ class RunStore:
             return store
         refuse_missing(folder)
         path = folder / DATABASE
-        refuse_network_disk(folder, mounts)
+        refuse_network_disk(folder)
         lock = locked(folder)
         with ExitStack() as undo:
             undo.callback(lock.release)
             undo.enter_context(explained(path))
             connection = undo.enter_context(closing(connect(path)))
             migrate(connection, path)
-            store = cls._started(folder, connection, lock)
+            store = cls._started(folder, path, connection, lock)
             undo.pop_all()
         return store
-
-    @classmethod
-    def _started(cls, folder: Path, connection: sqlite3.Connection, lock: RunLock) -> Self:
-        """Start the writer on a database that is up to date."""
-        with ExitStack() as undo:
-            reader, writer, texts, lost = start_writing(connection, folder / DATABASE)
-            undo.callback(writer.close)
-            undo.callback(reader.close)
-            store = cls(folder, reader, writer, lock, texts)
-            store.calls.lost = lost
-            undo.pop_all()
-        return store
-
-    def close(self) -> None:
-        """Bring everything to disk and give the lock back; harmless when repeated."""
-        if self._writer is not None:
-            self.calls.close()
-            # The reader goes first: the last to close tidies up the log, and may have to write.
-            self._connection.close()
-            self._writer.close()
-            self._writer = None
-        self._connection.close()
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # What a run consists of
 
@@ -244,9 +202,9 @@ class RunStore:
                 lambda connection: add_annotations(connection, annotations, at=now)
             )
 
-    def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
+    def dialogues(self, *, traces: bool = True) -> Iterator[Dialogue]:
         """Yield finished dialogues in the order of cases, in constant memory."""
-        return self.reader.dialogues(arm=arm, traces=traces)
+        return self.reader.dialogues(traces=traces)
 
     def dialogue(self, dialogue: str) -> Dialogue:
         """Return one dialogue by ``case/arm`` or unambiguous beginnings of them.
@@ -317,7 +275,8 @@ class RunStore:
 
     def spent(self) -> tuple[float, int]:
         """Return (US dollars, tokens) charged so far; requests in flight at their worst."""
-        return read_spent(self._connection, alive=is_locked(self.folder))
+        state = self.state()
+        return state.charged_usd, state.charged_tokens
 
 
 def _refuse_existing(folder: Path) -> None:

@@ -58,17 +58,10 @@ class Salvage:
     tables: list[TableResult] = field(default_factory=list)
     has_other_recipe: bool = False
     """Whether no configuration could be read."""
-    replayed: int = 0
-    """Generated dialogues that were taken out because part of them is lost."""
     usd: float = 0.0
     """Dollars that count as spent in the new run."""
     lost_usd: float = 0.0
     """Dollars of them whose requests could not be read."""
-
-    @property
-    def lost(self) -> int:
-        """Rows that were lost in all."""
-        return sum(table.lost for table in self.tables)
 
 
 def salvage(
@@ -311,10 +304,9 @@ class _Copy:
                 and isinstance(text, str)
                 and is_text_whole(seq, digest, text)
             )
-        if table == "dialogues" and row["status"] == "generated" and row["seq"] in self.broken:
-            self.result.replayed += 1
-            return False
-        return True
+        return not (
+            table == "dialogues" and row["status"] == "generated" and row["seq"] in self.broken
+        )
 
     def _is_config(self, value: object) -> bool:
         try:

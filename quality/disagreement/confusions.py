@@ -27,25 +27,6 @@ class ConfusedPair:
     """Whether the two stand beside each other on the wheel; None for labels without a wheel."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfusionOfAnnotators:
-    """How often one annotator's label stands beside each label of another's.
-
-    ``counts[i][j]`` counts ordered pairs of annotators of an item of whom the first gave
-    ``labels[i]`` and the second ``labels[j]``; the matrix is symmetric.
-    """
-
-    labels: tuple[str, ...]
-    counts: tuple[tuple[int, ...], ...]
-
-    @property
-    def shares(self) -> tuple[tuple[float, ...], ...]:
-        """The counts as shares of their row; a label that nobody gave has a row of zeros."""
-        return tuple(
-            tuple(count / sum(row) if sum(row) else 0.0 for count in row) for row in self.counts
-        )
-
-
 def label_pairs(dimension: Dimension, answers: Iterable[Answer]) -> Iterator[LabelPair]:
     """Yield the two labels of every pair of annotators of every item, equal ones included.
 
@@ -79,27 +60,6 @@ def confused_pairs(
             for (first, second), count in counts.most_common()
         ]
     return rows
-
-
-def confusion_of_annotators(
-    dimension: Dimension, answers: Iterable[Answer]
-) -> ConfusionOfAnnotators:
-    """Count which labels pairs of annotators gave to the same item.
-
-    Raises:
-        UsageError: an annotator answered an item twice.
-        ValueError: the dimension has no single labels.
-
-    Source: CEI, figure 5.
-    """
-    if dimension.measurement not in ("nominal", "ordinal"):
-        raise ValueError(f"{dimension.id} is {dimension.measurement}: it has no single labels")
-    counts = Counter(label_pairs(dimension, answers))
-    labels = dimension.values
-    return ConfusionOfAnnotators(
-        labels,
-        tuple(tuple(counts[one, other] + counts[other, one] for other in labels) for one in labels),
-    )
 
 
 def _order(label: LabelValue, place: Mapping[str, int]) -> tuple[tuple[int, ...], str]:

@@ -24,18 +24,6 @@ class DifficultyRow:
     majority: int
     split: int
 
-    @property
-    def shares(self) -> dict[Difficulty, float]:
-        """The share of each difficulty among the items, in ``[0, 1]``; empty without items."""
-        if not self.items:
-            return {}
-        counts: dict[Difficulty, int] = {
-            "unanimous": self.unanimous,
-            "majority": self.majority,
-            "split": self.split,
-        }
-        return {name: count / self.items for name, count in counts.items()}
-
 
 def difficulty(values: Sequence[LabelValue]) -> Difficulty | None:
     """Return how far the labels of one item agree; None for fewer than two labels."""

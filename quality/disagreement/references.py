@@ -66,11 +66,7 @@ def against_reference(
 
 
 def against_released(
-    dimension: Dimension,
-    raw: Iterable[Answer],
-    released: Iterable[Answer],
-    *,
-    groups: Mapping[str, str] | None = None,
+    dimension: Dimension, raw: Iterable[Answer], released: Iterable[Answer]
 ) -> list[ReferenceRow]:
     """Hold what annotators exported against what was released under their names.
 
@@ -78,20 +74,19 @@ def against_released(
         dimension: which answers count.
         raw: the answers as each annotator gave them.
         released: the answers of the same people, by the same names, on the same items.
-        groups: item -> group.
 
     Returns:
         As :func:`against_reference`; answers that are on one side only are left out.
     """
     known = {(a.item, a.annotator): a.value for a in released if a.dimension == dimension.id}
-    return _rows(dimension, raw, lambda answer: known.get((answer.item, answer.annotator)), groups)
+    return _rows(dimension, raw, lambda answer: known.get((answer.item, answer.annotator)))
 
 
 def _rows(
     dimension: Dimension,
     answers: Iterable[Answer],
     reference_of: Callable[[Answer], LabelValue | None],
-    groups: Mapping[str, str] | None,
+    groups: Mapping[str, str] | None = None,
 ) -> list[ReferenceRow]:
     asked = [answer for answer in answers if answer.dimension == dimension.id]
     rows = []

@@ -29,11 +29,6 @@ class VocabularyRow:
     """As written -> how often; such an answer counts as wrong wherever it is scored."""
     blank: int
 
-    @property
-    def out_of_vocabulary(self) -> int:
-        """How many answers were words of their own, whether they could be read or not."""
-        return sum(self.harmonised.values()) + sum(self.unreadable.values())
-
 
 def vocabulary_table(scheme: Scheme, raw: Iterable[RawAnswer]) -> list[VocabularyRow]:
     """Count per annotator and dimension how the answers were worded.

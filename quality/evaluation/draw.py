@@ -25,11 +25,6 @@ class EvenDraw:
         """The items that were drawn."""
         return tuple(self.classes)
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """What an item counts for the classes to have their shares of the whole set again."""
-        return balancing_weights(self.classes, self.shares)
-
 
 def draw_evenly(classes: Mapping[str, str], n: int, *, dimension: str, seed: int) -> EvenDraw:
     """Draw items so that every class has as many as every other, as far as it has them.

@@ -25,7 +25,7 @@ from quality.reasoning.form import (
     STAGES,
     RaterForm,
 )
-from quality.reasoning.gold import RaterGoldRow, rater_forms
+from quality.reasoning.gold import RaterGold, rater_forms
 from quality.reasoning.samples import ReasoningSample
 
 _CODES: Final = {label: code for code, label in ERROR_TYPES.items()}
@@ -44,9 +44,7 @@ def new_form(samples: Iterable[ReasoningSample]) -> str:
     return _as_csv(COLUMNS, rows)
 
 
-def completed(
-    form: RaterForm, samples: Mapping[str, ReasoningSample], truth: Mapping[str, RaterGoldRow]
-) -> str:
+def completed(form: RaterForm, samples: Mapping[str, ReasoningSample], truth: RaterGold) -> str:
     """Return a form with its automatic columns filled in, as CSV.
 
     Args:
@@ -67,7 +65,7 @@ def completed(
 def merged(
     samples: Sequence[ReasoningSample],
     forms: Sequence[RaterForm],
-    truth: Mapping[str, RaterGoldRow],
+    truth: RaterGold,
 ) -> str:
     """Return one table of all raters as CSV: the gold, and what each of them says."""
     raters = rater_forms(forms)
@@ -78,7 +76,7 @@ def merged(
         row = truth.get(sample.key)
         cells = {**sample.cells(), CON_MAT: _cell(sample, truth)}
         for stage in STAGES:
-            cells[CORRECT[stage]] = _digit(None if row is None else row.correct[stage])
+            cells[CORRECT[stage]] = _digit(None if row is None else row[stage])
         for form in raters:
             own = form.rows.get(sample.key)
             if own is None:
@@ -95,10 +93,10 @@ def _automatic() -> tuple[str, ...]:
     return (CON_MAT, FAILED_QUERIES, *PREDICTED.values())
 
 
-def _cell(sample: ReasoningSample, truth: Mapping[str, RaterGoldRow]) -> str:
+def _cell(sample: ReasoningSample, truth: RaterGold) -> str:
     row = truth.get(sample.key)
     predicted = sample.predicted("original")
-    true = None if row is None else row.correct["original"]
+    true = None if row is None else row["original"]
     return "" if predicted is None or true is None else cell(predicted, true)
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from quality.agreement import AgreementRow, dimension_agreement
 from quality.annotations import Answer
-from quality.bootstrap import Resampling
 from quality.reasoning.binary_matrix import BinaryMatrix, binary_matrix
 from quality.reasoning.error_types import ERROR_TYPES
 from quality.reasoning.form import CORRECT, ERR_TYPE, STAGES, RaterForm, Stage
-from quality.reasoning.gold import RaterGoldRow, gold, rater_forms
+from quality.reasoning.gold import RaterGold, gold, rater_forms
 from quality.reasoning.samples import ReasoningSample
 from scenarios.schemes.model import Dimension, Label
 
@@ -127,14 +126,13 @@ class ReasoningFigures:
 
 
 def reasoning_figures(
-    samples: Sequence[ReasoningSample], forms: Sequence[RaterForm], how: Resampling | None = None
+    samples: Sequence[ReasoningSample], forms: Sequence[RaterForm]
 ) -> ReasoningFigures:
     """Count everything there is to count about logs, and about forms where there are any.
 
     Args:
         samples: logs with what the solver says.
         forms: of raters, or a merged one.
-        how: how intervals of agreement are resampled.
 
     Raises:
         UsageError: agreement needs packages that are not installed.
@@ -156,7 +154,7 @@ def reasoning_figures(
         error_rates=tuple(_error_rates(samples, raters, truth)),
         failed_claims=tuple(_failed_claims(samples)),
         error_types=tuple(_error_types(samples, raters)),
-        agreement=_agreement(raters, how) if len(raters) > 1 else (),
+        agreement=_agreement(raters) if len(raters) > 1 else (),
     )
 
 
@@ -180,18 +178,16 @@ def _claims(samples: Sequence[ReasoningSample]) -> ClaimCounts:
     )
 
 
-def _case(
-    sample: ReasoningSample, truth: Mapping[str, RaterGoldRow], stage: Stage
-) -> tuple[bool, bool] | None:
+def _case(sample: ReasoningSample, truth: RaterGold, stage: Stage) -> tuple[bool, bool] | None:
     """Return (predicted, true) of a log, or None where either is not known."""
     predicted = sample.predicted(stage)
     row = truth.get(sample.key)
-    true = None if row is None else row.correct[stage]
+    true = None if row is None else row[stage]
     return None if predicted is None or true is None else (predicted, true)
 
 
 def _matrices(
-    samples: Sequence[ReasoningSample], truth: Mapping[str, RaterGoldRow]
+    samples: Sequence[ReasoningSample], truth: RaterGold
 ) -> dict[tuple[str, Stage], BinaryMatrix]:
     matrices: dict[tuple[str, Stage], BinaryMatrix] = {}
     for game in games_of_samples(samples):
@@ -208,7 +204,7 @@ def _of_game(samples: Sequence[ReasoningSample], game: str) -> list[ReasoningSam
 def _error_rates(
     samples: Sequence[ReasoningSample],
     raters: Sequence[RaterForm],
-    truth: Mapping[str, RaterGoldRow],
+    truth: RaterGold,
 ) -> list[ErrorRate]:
     rates = []
     for game in games_of_samples(samples):
@@ -217,7 +213,7 @@ def _error_rates(
             judges = {"solver": [sample.predicted(stage) for sample in chosen]}
             if truth:
                 rows = [truth[s.key] for s in chosen if s.key in truth]
-                judges["gold"] = [row.correct[stage] for row in rows]
+                judges["gold"] = [row[stage] for row in rows]
             for form in raters:
                 own = [form.rows[s.key] for s in chosen if s.key in form.rows]
                 judges[form.name] = [row.correct[stage] for row in own]
@@ -260,7 +256,7 @@ def _labels(names: Sequence[str]) -> tuple[Label, ...]:
     return tuple(Label(id=name, definition=f"The answer {name}.") for name in names)
 
 
-def _agreement(forms: Sequence[RaterForm], how: Resampling | None) -> tuple[AgreementRow, ...]:
+def _agreement(forms: Sequence[RaterForm]) -> tuple[AgreementRow, ...]:
     rows: list[AgreementRow] = []
     for stage, column in CORRECT.items():
         answers = [
@@ -275,7 +271,7 @@ def _agreement(forms: Sequence[RaterForm], how: Resampling | None) -> tuple[Agre
             question="Is everything that is said of payoffs right?",
             labels=_labels(("0", "1")),
         )
-        rows += dimension_agreement(asked, answers, how=how)
+        rows += dimension_agreement(asked, answers)
     answers = [
         Answer(name, ERR_TYPE, form.name, row.error_types)
         for form in forms
@@ -289,4 +285,4 @@ def _agreement(forms: Sequence[RaterForm], how: Resampling | None) -> tuple[Agre
         question="Which kinds of mistakes are there?",
         labels=_labels(tuple(ERROR_TYPES.values())),
     )
-    return (*rows, *dimension_agreement(kinds, answers, how=how))
+    return (*rows, *dimension_agreement(kinds, answers))

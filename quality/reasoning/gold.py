@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from quality.reasoning.form import STAGES, RaterForm, Stage
 
-
-@dataclass(frozen=True, slots=True)
-class RaterGoldRow:
-    """What all raters together say of one log."""
-
-    log: str
-    correct: Mapping[Stage, bool | None]
-    """True where all say so, False where one does not; None where somebody has not answered."""
-    error_types: tuple[str, ...]
-    """Every kind of mistake that somebody found."""
+RaterGold = Mapping[str, Mapping[Stage, bool | None]]
+"""Whether the reasoning of a log is right: True where all raters say so, False where one does not,
+None where somebody has not answered."""
 
 
-def gold(forms: Sequence[RaterForm]) -> dict[str, RaterGoldRow]:
+def gold(forms: Sequence[RaterForm]) -> RaterGold:
     """Return what the forms agree on, by log; only forms that have a row for a log count.
 
     One rater who says that the reasoning is wrong settles that it is not right, whatever else is
@@ -35,14 +27,9 @@ def rater_forms(forms: Iterable[RaterForm]) -> list[RaterForm]:
     return [form for form in forms if not form.is_merged]
 
 
-def _merged(name: str, forms: Sequence[RaterForm]) -> RaterGoldRow:
+def _merged(name: str, forms: Sequence[RaterForm]) -> dict[Stage, bool | None]:
     rows = [form.rows[name] for form in forms if name in form.rows]
-    found = [label for row in rows for label in row.error_types]
-    return RaterGoldRow(
-        log=name,
-        correct={stage: _unanimous([row.correct[stage] for row in rows]) for stage in STAGES},
-        error_types=tuple(dict.fromkeys(found)),
-    )
+    return {stage: _unanimous([row.correct[stage] for row in rows]) for stage in STAGES}
 
 
 def _unanimous(answers: Sequence[bool | None]) -> bool | None:

@@ -56,7 +56,6 @@ class AttentionItems:
         count: int,
     ) -> None:
         """Draw ``count`` of ``lines`` for each annotator."""
-        self._store = store
         self._log = store.attention
         self._study = study
         self._lines = {line.id: line for line in lines}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from functools import partial
 
 TRIES = 8
 """Wrong passwords of one account from one origin within ``WINDOW_S``."""
@@ -76,21 +77,18 @@ class LoginThrottle:
     def __init__(
         self,
         *,
-        tries: int = TRIES,
-        window_s: float = WINDOW_S,
         most_keys: int = MOST_KEYS,
         clock: Clock = time.monotonic,
     ) -> None:
-        """Allow ``tries`` failures of an origin at an account in ``window_s`` seconds."""
-        self._tries = tries
-        held = {"window_s": window_s, "most_keys": most_keys, "clock": clock}
-        self._pairs = RecentCounts(most_each=tries, **held)  # type: ignore[arg-type]
-        self._sides = RecentCounts(most_each=64, **held)  # type: ignore[arg-type]
+        """Allow ``TRIES`` failures of an origin at an account in ``WINDOW_S`` seconds."""
+        counts = partial(RecentCounts, window_s=WINDOW_S, most_keys=most_keys, clock=clock)
+        self._pairs = counts(most_each=TRIES)
+        self._sides = counts(most_each=64)
 
     def begin(self, account: str, origin: str) -> bool:
         """Count an attempt before anything is known of it; False where there were too many."""
         pair = _pair(account, origin)
-        if self._pairs.count(pair) >= self._tries:
+        if self._pairs.count(pair) >= TRIES:
             return False
         self._pairs.add(pair)
         for side in _sides(account, origin):

@@ -62,12 +62,12 @@ def write_csv(scheme: Scheme, dialogues: Iterable[Outgoing], *, blank: bool = Fa
     writer = csv.DictWriter(out, columns(scheme), restval="", lineterminator="\r\n")
     writer.writeheader()
     for dialogue in dialogues:
-        for row in _blank_rows(dialogue) if blank else _rows(scheme, dialogue):
+        for row in _blank_rows(dialogue) if blank else _rows(dialogue):
             writer.writerow({key: neutral(cell) for key, cell in row.items()})
     return out.getvalue()
 
 
-def _rows(scheme: Scheme, dialogue: Outgoing) -> Iterator[dict[str, str]]:
+def _rows(dialogue: Outgoing) -> Iterator[dict[str, str]]:
     for sheet in dialogue.sheets:
         by_turn: dict[int | None, dict[str, str]] = {}
         for label in sheet.labels:

@@ -14,7 +14,7 @@ from quality.tables.derived_map import derived_map
 from quality.tables.measured import Numbers
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.reading import read_table
-from quality.tables.table import AnswerTable, LabelledTurn, TableAnswer, sequences
+from quality.tables.table import AnswerTable, TableAnswer
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import ADJUDICATED, HUMAN, IMPORT, Annotation, Subject
 from scenarios.errors import UsageError
@@ -62,10 +62,6 @@ class CheckedTable:
             for a in self.table.gold
             if (a.item, a.dimension) in settled
         ]
-
-    def sequences(self) -> dict[tuple[str, str], list[LabelledTurn]]:
-        """Return the labels of every annotator in turn order: (dialogue, annotator) -> turns."""
-        return sequences(self.labelled)
 
 
 def scheme_of(how: TableMap) -> Scheme:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from quality.annotations import is_blank
@@ -70,19 +71,21 @@ def measured(
         numbers: as what numbers count.
     """
     answers = answers_in(cells)
-    about = {"id": name, "level": level, "title": column, "question": f"{column}, as annotated"}
+    dimension = partial(
+        Dimension, id=name, level=level, title=column, question=f"{column}, as annotated"
+    )
     if not are_numbers(answers):
-        return Measured(Dimension(**about, labels=_labels(_spelt(answers))), {})  # type: ignore[arg-type]
+        return Measured(dimension(labels=_labels(_spelt(answers))), {})
     values = {text: value for text in answers if (value := number_in(text)) is not None}
     distinct = sorted(set(values.values()))
     kind = numbers or _kind(distinct)
     if kind == "interval":
         low, high = distinct[0], distinct[-1]
         bounds = (low, high if high > low else low + 1)
-        return Measured(Dimension(**about, measurement=kind, range=bounds), {})  # type: ignore[arg-type]
+        return Measured(dimension(measurement=kind, range=bounds), {})
     labels = _labels([_shown(value) for value in distinct])
     spellings = {text: _shown(value) for text, value in values.items() if text != _shown(value)}
-    return Measured(Dimension(**about, measurement=kind, labels=labels), spellings)  # type: ignore[arg-type]
+    return Measured(dimension(measurement=kind, labels=labels), spellings)
 
 
 def are_numbers(answers: Sequence[str]) -> bool:

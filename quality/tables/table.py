@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quality.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
-from scenarios.terms import LabelValue
 
 
 def item_name(dialogue: str, turn: int | None) -> str:
@@ -120,30 +119,3 @@ class AnswerTable:
             elif answer.turn < len(said):
                 found[answer.item] = said[answer.turn].text
         return {item: text for item, text in found.items() if text.strip()}
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledTurn:
-    """What one annotator says about one turn."""
-
-    turn: int
-    labels: Mapping[str, LabelValue]
-
-
-def sequences(
-    answers: Iterable[tuple[TableAnswer, LabelValue]],
-) -> dict[tuple[str, str], list[LabelledTurn]]:
-    """Return the labels of every annotator in the order of the turns: (dialogue, annotator) -> turns.
-
-    Args:
-        answers: answers with their checked values; those about whole dialogues are left aside.
-    """
-    found: dict[tuple[str, str], dict[int, dict[str, LabelValue]]] = {}
-    for answer, value in answers:
-        if answer.turn is not None:
-            turns = found.setdefault((answer.dialogue, answer.annotator), {})
-            turns.setdefault(answer.turn, {}).setdefault(answer.dimension, value)
-    return {
-        key: [LabelledTurn(turn, turns[turn]) for turn in sorted(turns)]
-        for key, turns in found.items()
-    }

@@ -68,15 +68,9 @@ class RunProgress:
         return self.state.arms
 
 
-def run_progress(run: ViewedRun, *, now: float | None = None) -> RunProgress:
-    """Return how a run gets on.
-
-    Args:
-        run: that is looked at.
-        now: Unix time in seconds; None is this moment.
-    """
-    state = run.state()
-    now = time.time() if now is None else now
+def run_progress(run: ViewedRun) -> RunProgress:
+    """Return how a run gets on."""
+    state, now = run.state(), time.time()
     # A run that is over keeps the pace it ended with; one that has just begun, has a short past.
     until = now if state.state == RUNNING else state.worked_until
     begun = max(until - WINDOW_S, min(state.created, until))

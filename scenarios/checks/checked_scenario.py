@@ -58,7 +58,9 @@ class CheckedScenario:
         The opening statements and the fixed words of phases are not among them; see
         :meth:`statement_texts`.
         """
-        yield from texts_in(self.scenario, _PUBLIC)
+        yield from nested_texts(
+            self.scenario.model_dump(include={"title", "summary", "background", "roles"})
+        )
         for index, phase in enumerate(self.scenario.flow):
             if phase.brief:
                 yield ("flow", index, "brief"), phase.brief
@@ -97,24 +99,6 @@ class CheckedScenario:
         for index, fact in enumerate(self.scenario.facts):
             if fact.angle:
                 yield ("facts", index, "angle"), fact.angle
-
-
-_PUBLIC: tuple[Place, ...] = (
-    ("title",),
-    ("summary",),
-    ("background",),
-    ("roles",),
-)
-
-
-def texts_in(scenario: Scenario, places: Iterable[Place]) -> Iterator[tuple[Place, str]]:
-    """Yield every string at or below the given places of a scenario, with its path."""
-    data = scenario.model_dump(exclude={"placeholders"})
-    for place in places:
-        here: object = data
-        for step in place:
-            here = here[step] if isinstance(here, dict) else None
-        yield from nested_texts(here, place)
 
 
 def all_texts(scenario: Scenario) -> Iterator[tuple[Place, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from scenarios.catalogue import Catalogue
 from scenarios.errors import Problem
@@ -60,19 +59,18 @@ class _Checked:
         return self.located.problem(place, found=found, expected=expected, code=code)
 
 
-def problems_of(use: LineUse, scenario_id: str, dirs: Sequence[Path] = ()) -> list[Problem]:
+def problems_of(use: LineUse, scenario_id: str) -> list[Problem]:
     """Return what is wrong with the lines of one scenario for one use.
 
     Args:
         use: the set of lines.
         scenario_id: the scenario, which is also the name of the file.
-        dirs: folders of scenarios beside the library, ``library-plus`` and the families.
 
     Raises:
         InputError: there is no such file, or it does not have the form of such lines.
         UsageError: there is no such scenario.
     """
-    catalogue = Catalogue.load([LIBRARY_PLUS, FAMILIES, *dirs], environment={})
+    catalogue = Catalogue.load([LIBRARY_PLUS, FAMILIES], environment={})
     scenario = catalogue.entry(scenario_id).scenario
     located = read_yaml(lines_file(use, scenario_id))
     checked = _Checked(scenario, load_scheme(scenario.scheme), located, use)

@@ -12,9 +12,9 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios.fixed_lines import Text, as_tuple
+from scenarios.fixed_lines import Text
 from scenarios.schemes.model import Identifier
-from scenarios.strict import Strict
+from scenarios.strict import Strict, as_tuple
 from scenarios.terms import LabelValue
 
 LineUse = Literal["stage", "exemplar", "gold"]

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from scenarios.strict import BrokenRule, Strict, refuse_broken
+from scenarios.strict import BrokenRule, Strict, as_tuple, refuse_broken
 from scenarios.terms import LabelValue
 
 Level = Literal["utterance", "dialogue", "span"]
@@ -17,13 +17,8 @@ Measurement = Literal["nominal", "ordinal", "interval", "multi"]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 
 
-def _as_tuple(value: object) -> object:
-    """Let one name stand where a list of names is allowed."""
-    return (value,) if isinstance(value, str) else value
-
-
 _Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-Names = Annotated[_Names, BeforeValidator(_as_tuple, json_schema_input_type=str | _Names)]
+Names = Annotated[_Names, BeforeValidator(as_tuple, json_schema_input_type=str | _Names)]
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 ROLE: Final = "role"
 """In the conditions of a label: the role whose words are labelled, in place of a dimension."""
@@ -44,7 +39,7 @@ class Label(Strict):
     """Other spellings of models and people; each once in a dimension."""
     applies: dict[str, Names] = Field(default_factory=dict, alias="for")
     """Where it can be chosen: by ``role`` or another dimension, the values of which one holds."""
-    group: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    group: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = ()
     """Groups that it is in: a task can forbid options of a group that the right one is in."""
     option: str = ""
     """How it reads as one of the options of a question, where that is not its definition;
@@ -164,7 +159,7 @@ class Dimension(Strict):
     """The labelling procedure, in order: the first step that holds gives the label."""
     contrast: tuple[Contrast, ...] = ()
     """Lines that are easily mislabelled, for readers."""
-    of: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    of: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = ()
     """Ids of the roles whose words carry it; empty: every role that is labelled."""
     when: dict[str, Names] = Field(default_factory=dict)
     """Asked only where the same words have one of these labels, by dimension."""

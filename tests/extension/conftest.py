@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scenarios.plugins import PLUGINS
 from tests.hipo.cli.conftest import Hipo, hipo
 
-__all__ = ["Hipo", "hipo", "rows_in"]
+__all__ = ["Hipo", "hipo"]
 
 PACKAGE = Path(__file__).parent / "package"
 
@@ -50,9 +48,3 @@ def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     for module in [name for name in sys.modules if name.startswith("hipo_extras")]:
         monkeypatch.delitem(sys.modules, module)
     return site
-
-
-def rows_in(folder: Path) -> list[dict[str, Any]]:
-    """Return every row of an export."""
-    files = sorted(folder.rglob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]

@@ -14,7 +14,8 @@ from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
 from scenarios.pack import LIBRARY
 from scenarios.plugins import load_plugins
-from tests.extension.conftest import Hipo, rows_in
+from tests.extension.conftest import Hipo
+from tests.outputs.corpora import rows_in
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "extending.md"

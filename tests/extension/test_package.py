@@ -11,7 +11,8 @@ import pytest
 
 from hipo import open_run
 from pipeline.store.run_store import RunStore
-from tests.extension.conftest import Hipo, rows_in
+from tests.extension.conftest import Hipo
+from tests.outputs.corpora import rows_in
 
 RECIPE = """
 strategies: [twice, reflective]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hipo.cli.main import run as hipo
 from tests.families.reviewing import review
+from tests.outputs.corpora import rows_in
 from tests.quality.review.serving import served
 
 ANSWERS = 13
@@ -45,13 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    files = sorted(folder.rglob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
-
-
 def test_every_answer_of_the_witness_is_asked_about_in_the_benchmark(folder: Path) -> None:
-    asked = [row for row in rows(folder / "set") if row["aspect"] == "cumulative"]
+    asked = [row for row in rows_in(folder / "set") if row["aspect"] == "cumulative"]
     assert len(asked) == ANSWERS
     assert {row["role"] for row in asked} == {"witness"}
     lines = (folder / "answers" / "results.jsonl").read_text().splitlines()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hipo.app.run import open_run
 from hipo.cli.main import run as hipo
 from tests.families.reviewing import review, settle
+from tests.outputs.corpora import rows_in
 from tests.quality.review.serving import served
 
 DIALOGUES = 2
@@ -57,13 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    files = sorted(folder.rglob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
-
-
 def test_what_an_expert_decided_is_asked_in_the_benchmark_and_scored(folder: Path) -> None:
-    asked = [row for row in rows(folder / "set") if row["aspect"] == "cumulative"]
+    asked = [row for row in rows_in(folder / "set") if row["aspect"] == "cumulative"]
     assert {row["label_correct"] for row in asked} == {"1"}
     assert {row["labelled_by"] for row in asked} == {"expert"}
     lines = (folder / "answers" / "results.jsonl").read_text().splitlines()

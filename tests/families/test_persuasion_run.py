@@ -15,6 +15,7 @@ from scenarios.fingerprint import seed_from
 from scenarios.lines.library import FOLDER
 from scenarios.schemes.registry import load_scheme
 from scenarios.yaml_source import read_yaml
+from tests.outputs.corpora import rows_in
 from tests.quality.review.serving import Served, served
 from tests.quality.review.visitor import Visitor, csrf_of
 
@@ -87,11 +88,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    files = sorted(folder.rglob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
-
-
 def figures(capsys: pytest.CaptureFixture[str], source: Path) -> dict[str, Any]:
     capsys.readouterr()
     assert hipo(["metrics", "intention", str(source), "--json", "-"]) == 0
@@ -107,7 +103,7 @@ def test_the_dialogue_is_long_and_both_sides_are_labelled(folder: Path) -> None:
 
 
 def test_questions_are_about_what_two_of_three_people_agree_on(folder: Path) -> None:
-    questions = rows(folder / "mcq")
+    questions = rows_in(folder / "mcq")
     lines = {name: authored(name) for name in SCENARIOS}
     assert {question["labelled_by"] for question in questions} == {"human"}
     assert len({question["id"] for question in questions}) == len(questions) > 30
@@ -128,7 +124,7 @@ def test_the_figures_of_the_run_and_of_the_answers_are_about_the_same_questions(
     run, answers = figures(capsys, folder / "run"), figures(capsys, folder / "answers")
     assert run["statistics"]["annotators"] == 3
     assert 0.5 < run["statistics"]["mean_alpha"] < 1
-    assert run["questions"] == answers["questions"] == len(rows(folder / "mcq"))
+    assert run["questions"] == answers["questions"] == len(rows_in(folder / "mcq"))
     assert not any(run["rules"].values())
     assert not any(answers["rules"].values())
     assert [share["references"] for share in run["right"]] == pytest.approx(

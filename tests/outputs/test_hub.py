@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import orjson
 import pytest
-from huggingface_hub import constants
+from huggingface_hub import HfApi, constants
 
 from outputs.dataset.card import dataset_card
 from outputs.dataset.croissant import CROISSANT, croissant_bytes
@@ -219,4 +219,17 @@ def test_a_hub_that_cannot_be_reached_leaves_a_plain_message(folder):
         REPO, "cc-by-4.0", environ={"HF_TOKEN": TOKEN}, endpoint="http://127.0.0.1:9"
     )
     with pytest.raises(PushFailed, match=r"pushing to someone/harbour failed"):
+        push_folder(folder, push)
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_whichever_library_the_hub_is_sent_to_by(folder, monkeypatch, library):
+    """Version 1 of huggingface_hub sends by the one, version 2 by the other."""
+
+    def unreachable(*_: object, **__: object) -> None:
+        raise pytest.importorskip(library).ConnectError("refused")
+
+    monkeypatch.setattr(HfApi, "create_repo", unreachable)
+    push = prepare_push(REPO, "cc-by-4.0", environ={"HF_TOKEN": TOKEN})
+    with pytest.raises(PushFailed, match="refused"):
         push_folder(folder, push)

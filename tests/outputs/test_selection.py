@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from outputs.selection import opened, select
+from outputs.selection import opened
 from outputs.selection_wish import Selection
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
@@ -24,6 +24,11 @@ def run(tmp_path_factory):
     return exportable_run(
         folder, scenarios=3, strategies=("consistency", "direct"), verdict=verdicts
     )
+
+
+def select(selection, **reading):
+    with opened(selection) as found:
+        yield from found.dialogues(**reading)
 
 
 def ids(selection, **reading):

@@ -10,10 +10,8 @@ from pipeline.call_records import CallContext
 from pipeline.client import EPOCH_STRIDE, AnswerUnusable, Client
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice
-from pipeline.store.run_store import RunStore
 from prompts.question import Message
 from scenarios.arms import Parameters
-from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import (
     QUESTION,
     Scripted,
@@ -27,12 +25,6 @@ from tests.pipeline.scripted import (
     says,
     statuses_of,
 )
-
-
-@pytest.fixture
-def store(tmp_path):
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        yield store
 
 
 @pytest.mark.anyio

@@ -22,12 +22,6 @@ from tests.pipeline.scripted import (
 )
 
 
-@pytest.fixture
-def store(tmp_path):
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        yield store
-
-
 @pytest.mark.anyio
 async def test_failed_attempts_are_recorded_before_the_error_goes_on(store):
     down = ServerFault("down", status=500)

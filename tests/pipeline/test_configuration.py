@@ -101,7 +101,6 @@ def test_a_configuration_is_read_back_as_it_was_stored() -> None:
     read = RunConfiguration.from_fields(stored.fields())
     assert read == stored
     assert read.fingerprint == config().fingerprint
-    assert read.scenario_dirs == ("mine",)
 
 
 def test_a_plugin_that_changed_is_named_and_one_that_is_not_used_changes_nothing() -> None:

@@ -15,21 +15,7 @@ from pipeline.providers.protocol import Usage
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.endpoint_bench import PRICE, bench, said, seeds
-from tests.pipeline.providers.asking import echo
 from tests.wire.faults import Faults
-from tests.wire.server import WireServer
-
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
-
-
-@pytest.fixture
-def server():
-    with WireServer(answer=echo) as running:
-        yield running
 
 
 @pytest.mark.anyio

@@ -21,21 +21,7 @@ from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
 from scenarios.arms import Parameters
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply
-from tests.pipeline.providers.asking import echo
 from tests.wire.faults import Faults
-from tests.wire.server import WireServer
-
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
-
-
-@pytest.fixture
-def server():
-    with WireServer(answer=echo) as running:
-        yield running
 
 
 @pytest.mark.anyio

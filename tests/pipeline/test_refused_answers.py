@@ -7,22 +7,14 @@ import pytest
 from outputs.report.effort import _AGAIN
 from pipeline.client import AnswerUnusable
 from pipeline.store.queries.report import open_figures
-from pipeline.store.run_store import RunStore
 from prompts.objections import DECLINED
 from prompts.role_views import initiator_view, responder_view
-from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_actor_prompts, make_case, make_scenario, make_scheme
 from tests.pipeline.scripted import CONTEXT, client_of, requests_of, says, statuses_of
 
 REFUSED = "I'm sorry, but I can't assist with that."
 FRAME = "a line of an invented character in a detective script"
 HISTORY = (("initiator", "Was it ever hit?"), ("responder", "No."))
-
-
-@pytest.fixture
-def store(tmp_path):
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        yield store
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ import pytest
 
 from pipeline.client import AnswerUnusable
 from pipeline.providers.errors import BadRequest, ServerFault
-from pipeline.store.run_store import RunStore
 from pipeline.voting import vote
 from prompts.role_views import initiator_view
-from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_actor_prompts, make_case, make_scenario
 from tests.letter_encoder import LetterEncoder
 from tests.pipeline.scripted import CONTEXT, QUESTION, client_of, requests_of, says, statuses_of
@@ -18,12 +16,6 @@ SAID = ("Why?", "Since when?")
 ASKED = dataclasses.replace(
     QUESTION, objections=lambda text: ("utterance: said already",) if text in SAID else ()
 )
-
-
-@pytest.fixture
-def store(tmp_path):
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        yield store
 
 
 def scripted(store, *answers):

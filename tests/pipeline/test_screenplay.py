@@ -12,14 +12,12 @@ from hipo.app.preparation import prepare
 from pipeline.client import AnswerUnusable, Client
 from pipeline.player import CasePlayer
 from pipeline.recipe import Recipe
-from pipeline.store.run_store import RunStore
 from pipeline.strategies.registry import ANY_SCENARIO, STRATEGIES
 from pipeline.strategies.screenplay import Screenplay
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.errors import UsageError
 from scenarios.flow import planned_turns
-from scenarios.run_configuration import RunConfiguration
 from tests.flows import make_flow_case, make_hearing, make_watched
 from tests.pipeline.scripted import Scripted, endpoint_of, link_of
 
@@ -41,12 +39,6 @@ def written(request, left_out=0):
         for n, who in marks
     ]
     return [json.dumps({"turns": turns[: len(turns) - left_out]})]
-
-
-@pytest.fixture
-def store(tmp_path):
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        yield store
 
 
 def player_of(store, answer):

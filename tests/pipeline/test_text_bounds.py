@@ -18,26 +18,13 @@ from scenarios.arms import ModelSpec, Parameters
 from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.model import Dimension
 from tests.pipeline.endpoint_bench import bench, said, seeds
-from tests.pipeline.providers.asking import echo, make_request
+from tests.pipeline.providers.asking import make_request
 from tests.pipeline.scripted import CONTEXT, QUESTION
 from tests.wire.faults import Faults
-from tests.wire.server import WireServer
 
 NO_LISTS = "Invalid schema: 'maxItems' is not permitted."
 LLAMA_CPP = "Failed to initialize samplers: failed to parse grammar"
 STRICT = "Invalid schema for response_format 'utterance': 'maxLength' is not permitted."
-
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
-
-
-@pytest.fixture
-def server():
-    with WireServer(answer=echo) as running:
-        yield running
 
 
 def bounds_sent(server):

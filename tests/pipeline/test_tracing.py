@@ -12,9 +12,7 @@ from pipeline import tracing
 from pipeline.providers.errors import BadRequest, RateLimited
 from pipeline.providers.protocol import Choice
 from pipeline.stop import Stopped
-from pipeline.store.run_store import RunStore
 from pipeline.tracing import dialogue_span, open_span, under_span
-from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_case
 from tests.pipeline.scripted import ask, ask_many, client_of, says
 
@@ -29,12 +27,6 @@ def spans(monkeypatch):
         monkeypatch.setattr(module, "tracer_in_use", lambda: provider.get_tracer("hipo"))
     yield exporter
     provider.shutdown()
-
-
-@pytest.fixture
-def store(tmp_path):
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        yield store
 
 
 @pytest.mark.anyio

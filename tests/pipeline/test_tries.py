@@ -168,7 +168,7 @@ async def test_a_context_that_not_one_prompt_of_the_role_fits_into_is_for_the_us
     with pytest.raises(UsageError) as raised:
         await Bench(Scripted(TOO_LONG)).ask()
     assert "it holds 2,048 tokens, and 2,302 are needed" in raised.value.message
-    assert "llama.cpp: -c" in raised.value.hint
+    assert "larger -c" in raised.value.hint
 
 
 @pytest.mark.anyio

@@ -11,7 +11,6 @@ import json
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from tests.wire.hostile import HOSTILE
@@ -41,12 +40,7 @@ class HostileServer:
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         assert self._thread is not None

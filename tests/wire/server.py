@@ -23,17 +23,26 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
 
+from pipeline.offline.engine import PromptNotUnderstood
 from pipeline.offline.engine import answer as offline_answer
+from pipeline.offline_judge.engine import answer as judge_answer
 from tests.wire import formats
 from tests.wire.batches import Batches
 from tests.wire.faults import Fault, Faults
 
 Answer = Callable[[Sequence[tuple[str, str]], int], str]
+
+
+def actors_and_judges(messages: Sequence[tuple[str, str]], seed: int) -> str:
+    """Answer as ``offline/rules``, and what that does not understand as ``offline/judge``."""
+    try:
+        return offline_answer(messages, seed)
+    except PromptNotUnderstood:
+        return judge_answer(messages, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +106,7 @@ class WireServer:
         asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self.close(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)

@@ -22,16 +22,19 @@ class Charges:
     calls: int
     """Requests sent, failed ones too."""
     cached_calls: int
-    """Samples that did not have to be asked for again."""
+    """Samples that did not have to be asked for again. Counted in memory and written every
+    thousand and on closing, so that a kill may lose the last few."""
     prompt_tokens: int
     completion_tokens: int
     unpriced_calls: int
     """Requests whose cost is unknown; they are not in ``cost_usd``."""
     cost_usd: float | None
-    """None where the cost of no call is known."""
+    """What the calls of known cost came to; None where the cost of none is known."""
     charged_usd: float
-    """What counts against a budget; calls of unknown usage at their worst."""
+    """What counts against a budget: ``cost_usd``, and the most that calls with a price and of
+    unknown usage can have cost."""
     charged_tokens: int
+    """Tokens that count against a budget, counted in the same way."""
 
     @property
     def bound_usd(self) -> float:

@@ -80,11 +80,9 @@ class DialogueReader:
         (number,) = self._reader.execute("select max(seq) from dialogues").fetchone()
         return number or 0
 
-    def endings(
-        self, *, arm: str | None = None, status: Literal["generated", "failed"] | None = None
-    ) -> Iterator[Ending]:
+    def endings(self, *, status: Literal["generated", "failed"] | None = None) -> Iterator[Ending]:
         """Yield how cases ended, in their order; failures too, unless ``status`` says otherwise."""
-        for page in self._pages(status, arm):
+        for page in self._pages(status):
             for row in page:
                 yield row.ending
 
@@ -164,7 +162,9 @@ class DialogueReader:
         with parsing(self._reader, "a case"):
             return [_row(row) for row in rows]
 
-    def _pages(self, status: str | None, arm: str | None, after: int = 0) -> Iterator[list[_Row]]:
+    def _pages(
+        self, status: str | None, arm: str | None = None, after: int = 0
+    ) -> Iterator[list[_Row]]:
         last = (-1, -1)
         while True:
             rows = self._reader.execute(

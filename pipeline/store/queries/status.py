@@ -12,9 +12,10 @@ import orjson
 
 from pipeline.store.answering_models import AnsweringModel, read_answering_models
 from pipeline.store.flight_mark import HELD, MARKS
+from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.left_batches import LeftBatch, left_batches
 from pipeline.store.queries.verdict_counts import VerdictCounts, read_verdict_counts
-from pipeline.store.sqlite import damaged, parsing, path_of
+from pipeline.store.sqlite import parsing
 from scenarios.arms import Arm
 
 RUNNING = "running"
@@ -55,7 +56,7 @@ class ArmState:
 
 
 @dataclass(frozen=True, slots=True)
-class RunState:
+class RunState(Charges):
     """Where a run stands at one moment."""
 
     name: str
@@ -67,26 +68,10 @@ class RunState:
     generated: int
     failed: Mapping[str, int]
     """Number of failed dialogues by reason code."""
-    calls: int
-    """Requests sent, failed ones too."""
-    cached_calls: int
-    """Samples that did not have to be asked for again. Counted in memory and written every
-    thousand and on closing, so that a kill may lose the last few."""
-    prompt_tokens: int
-    completion_tokens: int
     cached_tokens: int
     """Part of ``prompt_tokens``."""
     reasoning_tokens: int
     """Part of ``completion_tokens``."""
-    cost_usd: float | None
-    """What the calls of known cost came to; None where the cost of none is known."""
-    unpriced_calls: int
-    """Requests whose cost is unknown; they are not in ``cost_usd``."""
-    charged_usd: float
-    """What counts against a budget: ``cost_usd``, and the most that calls with a price and of
-    unknown usage can have cost."""
-    charged_tokens: int
-    """Tokens that count against a budget, counted in the same way."""
     calls_in_flight: int
     """Requests that hold a part of the budget: sent and not answered yet, or lost in a kill."""
     calls_lost: int
@@ -109,16 +94,6 @@ class RunState:
     def pending(self) -> int:
         """Dialogues that are still to be played."""
         return self.planned - self.settled
-
-    @property
-    def bound_usd(self) -> float:
-        """The part of ``charged_usd`` that is a bound: what usage was not told for."""
-        return max(0.0, round(self.charged_usd - (self.cost_usd or 0.0), 9))
-
-    @property
-    def bound_tokens(self) -> int:
-        """The part of ``charged_tokens`` that is a bound."""
-        return max(0, self.charged_tokens - self.prompt_tokens - self.completion_tokens)
 
     @property
     def settled(self) -> int:
@@ -234,19 +209,3 @@ def _charged(totals: Sequence[Any], *, alive: bool) -> tuple[float, int, int, in
     # Without a budget: as much as was ever in flight at once.
     lost += marked[2] + singly
     return usd + marked[0], tokens + marked[1], in_flight + marked[2], lost
-
-
-def read_spent(connection: sqlite3.Connection, *, alive: bool) -> tuple[float, int]:
-    """Return (US dollars, tokens) that count against a budget; what is in flight at its worst.
-
-    ``alive``: whether a process holds the lock of the run; see :mod:`pipeline.store.flight_mark`.
-    """
-    held = HELD if alive else "reservations"
-    row = connection.execute(
-        f"select charged_usd + (select coalesce(sum(usd), 0) from {held}),"  # noqa: S608
-        f" charged_tokens + (select coalesce(sum(tokens), 0) from {held}) from totals"
-    ).fetchone()
-    if row is None:
-        raise damaged(path_of(connection), "it does not say what was spent")
-    usd, tokens = row
-    return float(usd), int(tokens)

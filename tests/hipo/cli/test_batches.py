@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from hipo.app import batching
 from hipo.cli.errors import ExitCode
-from pipeline.offline.engine import answer as offline_answer
-from pipeline.offline.reading import PromptNotUnderstood
-from pipeline.offline_judge.engine import answer as judge_answer
 from tests.hipo.cli.conftest import Hipo, Result
 from tests.hipo.cli.damage import sql
 from tests.hipo.evaluation.answering import first_option
 from tests.pipeline.batches.runs import KEYS, QUICK
 from tests.pipeline.integration.records import count, rows
 from tests.wire.fixtures import wire_server
-from tests.wire.server import WireServer
+from tests.wire.server import WireServer, actors_and_judges
 
 __all__ = ["wire_server"]
 
@@ -33,13 +29,7 @@ def asked(hipo: Hipo, wire_server: WireServer, monkeypatch: pytest.MonkeyPatch) 
     for name, key in KEYS.items():
         monkeypatch.setenv(name, key)
 
-    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
-        try:
-            return offline_answer(messages, seed)
-        except PromptNotUnderstood:
-            return judge_answer(messages, seed)
-
-    wire_server.answer = answer
+    wire_server.answer = actors_and_judges
 
     def call(*arguments: str, option: str = "--base-url") -> Result:
         return hipo(*arguments, option, wire_server.openai_url)

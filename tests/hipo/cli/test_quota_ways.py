@@ -12,15 +12,13 @@ import yaml
 
 from hipo.app import batching
 from pipeline.offline.engine import answer as offline_answer
-from pipeline.offline.reading import PromptNotUnderstood
-from pipeline.offline_judge.engine import answer as judge_answer
 from tests.hipo.cli.conftest import Hipo, Result
 from tests.hipo.cli.test_quota import QUICK, QUOTA, cells, drawn, write_quota
 from tests.pipeline.batches.runs import KEYS
 from tests.pipeline.batches.runs import QUICK as QUICK_RULES
 from tests.pipeline.integration.records import count, rows
 from tests.wire.fixtures import wire_server
-from tests.wire.server import WireServer
+from tests.wire.server import WireServer, actors_and_judges
 
 __all__ = ["wire_server"]
 
@@ -143,13 +141,7 @@ def priced(wire_server: WireServer, monkeypatch: pytest.MonkeyPatch) -> dict[str
     """A model with a price, at the local server; batches there end at once."""
     monkeypatch.setattr(batching, "RULES", QUICK_RULES)
 
-    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
-        try:
-            return offline_answer(messages, seed)
-        except PromptNotUnderstood:
-            return judge_answer(messages, seed)
-
-    wire_server.answer = answer
+    wire_server.answer = actors_and_judges
     price = {"input": 10, "output": 20}
     model = {"model": "openai/rules", "base_url": wire_server.openai_url, "price": price}
     return {"models": {"default": model}}

@@ -13,7 +13,15 @@ from tests.outputs.evaluation.sample_evaluation import (
     record,
     write_sample,
 )
-from tests.quality.review.chromium import chromium, new_page, picture, tab_to
+from tests.quality.review.chromium import (
+    CUT,
+    FAINT,
+    MEETING,
+    chromium,
+    new_page,
+    picture,
+    tab_to,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -49,11 +57,7 @@ def test_offline_nothing_is_missing_and_nothing_sticks_out(evaluation, browser, 
     for _ in range(2):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         unfold(page)
-    cut = page.evaluate(
-        "[...document.querySelectorAll('svg.plot text')].filter(t => t.getBoundingClientRect().right"
-        " > t.ownerSVGElement.getBoundingClientRect().right + 1).map(t => t.textContent)"
-    )
-    assert cut == []
+    assert page.evaluate(CUT) == []
     assert asked == [evaluation.page.as_uri()]
     assert said == []
     page.context.close()
@@ -63,19 +67,7 @@ def test_texts_of_a_drawing_do_not_meet_as_the_browser_sets_them(evaluation, bro
     page = new_page(browser, viewport={"width": 1280, "height": 850})
     page.goto(evaluation.page.as_uri())
     unfold(page)
-    meeting = page.evaluate(
-        """() => [...document.querySelectorAll('svg.plot')].flatMap(svg => {
-            const boxes = [...svg.querySelectorAll('text')]
-                .filter(t => t.textContent.trim() && !t.hasAttribute('transform'))
-                .map(t => [t.textContent, t.getBBox()]);
-            return boxes.flatMap(([a, p], i) => boxes.slice(i + 1)
-                .filter(([b, q]) =>
-                    Math.min(p.x + p.width, q.x + q.width) - Math.max(p.x, q.x) > 0.5 &&
-                    Math.min(p.y + p.height, q.y + q.height) - Math.max(p.y, q.y) > 5)
-                .map(([b]) => a + ' / ' + b));
-        })"""
-    )
-    assert meeting == []
+    assert page.evaluate(MEETING) == []
     page.context.close()
 
 
@@ -116,25 +108,7 @@ def test_words_stand_out_from_what_is_behind_them(evaluation, browser, scheme):
     page = new_page(browser, viewport={"width": 1280, "height": 850}, color_scheme=scheme)
     page.goto(evaluation.page.as_uri())
     unfold(page)
-    faint = page.evaluate(
-        """() => {
-            const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number).map(v => v / 255)
-                .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-                return .2126 * r + .7152 * g + .0722 * b; };
-            const behind = e => { for (let at = e; at; at = at.parentElement) {
-                const c = getComputedStyle(at).backgroundColor;
-                if (!c.startsWith('rgba(0, 0, 0, 0')) return c; } return 'rgb(255, 255, 255)'; };
-            const all = [...document.querySelectorAll('p, th, td, li, span, sup, strong, pre, h2, a, caption, summary, svg text')];
-            return [...new Set(all.filter(e => e.textContent.trim()).map(e => {
-                const svg = e.ownerSVGElement;
-                const front = light(svg ? getComputedStyle(e).fill : getComputedStyle(e).color);
-                const back = light(behind(svg ? svg.parentElement : e));
-                const ratio = (Math.max(front, back) + .05) / (Math.min(front, back) + .05);
-                return ratio < 4.5 ? e.tagName + '.' + (e.getAttribute('class') || '') + ' ' + ratio.toFixed(2) : '';
-            }))].filter(Boolean);
-        }"""
-    )  # fmt: skip
-    assert faint == []
+    assert page.evaluate(FAINT) == []
     page.context.close()
 
 

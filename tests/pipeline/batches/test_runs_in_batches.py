@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,15 +18,12 @@ from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.cli.estimate_report import plan_as_text
 from hipo.cli.run_report import state_as_text
-from pipeline.offline.engine import answer as offline_answer
-from pipeline.offline.reading import PromptNotUnderstood
-from pipeline.offline_judge.engine import answer as judge_answer
 from scenarios.errors import UsageError
 from tests.pipeline.batches.interrupting import Interrupting
 from tests.pipeline.batches.runs import assert_whole, recipe
 from tests.pipeline.integration.records import count, rows
 from tests.wire.batches import BatchFaults
-from tests.wire.server import WireServer
+from tests.wire.server import WireServer, actors_and_judges
 
 
 def texts(run: Path) -> list[tuple[str, ...]]:
@@ -223,13 +219,7 @@ def test_a_model_without_a_batch_api_is_refused_before_anything_is_made(
 def test_judges_are_asked_in_batches_while_dialogues_are_made(
     server: WireServer, tmp_path: Path
 ) -> None:
-    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
-        try:
-            return offline_answer(messages, seed)
-        except PromptNotUnderstood:
-            return judge_answer(messages, seed)
-
-    server.answer = answer
+    server.answer = actors_and_judges
     overrides = VerificationOverrides(judges=["offline/judge"], embeddings=False)
     run = generate(recipe(server, n=4), output=tmp_path / "run", play=VerifiedPlay(overrides))
     assert run.outcome is not None

@@ -176,7 +176,7 @@ async def test_dialogues_stream_in_the_order_of_cases_across_pages(store):
         *(store.finish(dialogue(i, arm="arm-b"), 0) for i in range(1, 151)),
         store.fail(plan[7], ARM, "timeout", "no answer", 0),
     )
-    mine = list(store.dialogues(arm=ARM))
+    mine = list(store.reader.dialogues(arm=ARM))
     assert mine == [dialogue(i) for i in range(450) if i != 7]
     assert len(list(store.dialogues())) == 449 + 150
     bare = next(store.dialogues(traces=False))

@@ -1,15 +1,13 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quality.disagreement.confusions import (
     ConfusedPair,
     confused_pairs,
-    confusion_of_annotators,
     label_pairs,
 )
 from quality.disagreement.wheel import AdjacencyRow, adjacency, are_neighbours
-from tests.quality.disagreement.tables import FEELING, VALENCE, said
+from tests.quality.disagreement.tables import FEELING, said
 from tests.quality.stats_tables import dimension
 
 ANSWERS = said({"one": "sad cross sad", "two": "glad sad sad", "three": "sad sad sad"})
@@ -46,20 +44,6 @@ def test_adjacency_counts_disagreements_and_what_chance_would_give():
     assert late.share is None
 
 
-def test_the_matrix_is_symmetric_and_its_rows_are_shares():
-    found = confusion_of_annotators(FEELING, ANSWERS)
-    assert found.labels == ("glad", "startled", "sad", "cross")
-    assert found.counts == ((0, 0, 2, 0), (0, 0, 0, 0), (2, 0, 10, 2), (0, 0, 2, 0))
-    assert found.shares[0] == (0.0, 0.0, 1.0, 0.0)
-    assert sum(found.shares[1]) == 0
-    assert sum(found.shares[2]) == pytest.approx(1)
-
-
-def test_numbers_have_no_matrix_of_labels():
-    with pytest.raises(ValueError, match="valence is interval"):
-        confusion_of_annotators(VALENCE, ANSWERS)
-
-
 @given(
     st.dictionaries(
         st.sampled_from("uvwxyz"),
@@ -73,5 +57,3 @@ def test_every_pair_of_answers_is_either_agreement_or_one_confused_pair(rows):
     assert confused == sum(one != other for one, other in pairs)
     (row,) = adjacency(FEELING, answers)
     assert row.pairs == confused >= row.neighbours
-    matrix = confusion_of_annotators(FEELING, answers)
-    assert sum(map(sum, matrix.counts)) == 2 * len(pairs)

@@ -31,12 +31,6 @@ def test_the_table_counts_all_items_first_and_then_each_group():
     ]
 
 
-def test_shares_add_up_to_one_and_are_empty_without_items():
-    row, *_ = difficulty_table(FEELING, ANSWERS)
-    assert row.shares == {"unanimous": 0.25, "majority": 0.25, "split": 0.5}
-    assert DifficultyRow("c", 0, 0, 0, 0).shares == {}
-
-
 def test_two_of_four_are_no_majority():
     assert difficulty_by_item(FEELING, [*said({"x": "sad sad glad"}), *_fourth("glad")]) == {
         "x": "split"

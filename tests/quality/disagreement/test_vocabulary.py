@@ -25,7 +25,6 @@ def test_answers_are_counted_by_how_they_were_worded():
     assert row.harmonised == {("merry", "glad"): 2}
     assert row.unreadable == {"banana split": 1, "3": 1}
     assert row.blank == 2
-    assert row.out_of_vocabulary == 4
 
 
 def test_each_annotator_and_dimension_has_a_row_in_the_order_of_the_scheme():

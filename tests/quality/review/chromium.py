@@ -61,6 +61,39 @@ UNNAMED = """() => [...document.querySelectorAll('input:not([type=hidden]), sele
   .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || (e.labels && e.labels.length)))
   .map(e => e.outerHTML.slice(0, 80))"""
 """Returns what can be operated and has no name."""
+CUT = """() => [...document.querySelectorAll('svg.plot text')].filter(
+    t => t.getBoundingClientRect().right > t.ownerSVGElement.getBoundingClientRect().right + 1)
+  .map(t => t.textContent)"""
+"""Returns the texts of drawings that stick out of them."""
+MEETING = """() => [...document.querySelectorAll('svg.plot')].flatMap(svg => {
+  const boxes = [...svg.querySelectorAll('text')]
+    .filter(t => t.textContent.trim() && !t.hasAttribute('transform'))
+    .map(t => [t.textContent, t.getBBox()]);
+  return boxes.flatMap(([a, p], i) => boxes.slice(i + 1)
+    .filter(([b, q]) =>
+      Math.min(p.x + p.width, q.x + q.width) - Math.max(p.x, q.x) > 0.5 &&
+      Math.min(p.y + p.height, q.y + q.height) - Math.max(p.y, q.y) > 5)
+    .map(([b]) => a + ' / ' + b));
+})"""
+"""Returns the texts of drawings that lie over each other."""
+FAINT = """() => {
+  const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number).map(v => v / 255)
+    .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const behind = e => { for (let at = e; at; at = at.parentElement) {
+    const c = getComputedStyle(at).backgroundColor;
+    if (!c.startsWith('rgba(0, 0, 0, 0')) return c; } return 'rgb(255, 255, 255)'; };
+  const all = [...document.querySelectorAll(
+    'p, th, td, li, span, sup, strong, pre, h1, h2, a, code, caption, summary, svg text')];
+  return [...new Set(all.filter(e => e.textContent.trim()).map(e => {
+    const svg = e.ownerSVGElement;
+    const front = light(svg ? getComputedStyle(e).fill : getComputedStyle(e).color);
+    const back = light(behind(svg ? svg.parentElement : e));
+    const ratio = (Math.max(front, back) + .05) / (Math.min(front, back) + .05);
+    return ratio < 4.5 ? e.tagName + '.' + (e.getAttribute('class') || '') + ' ' + ratio.toFixed(2) : '';
+  }))].filter(Boolean);
+}"""
+"""Returns what of a page with drawings has too little contrast with the page."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ STUDY = ReviewStudy(1, "review", "review", 3, 0, {})
 def sheet(number: int, who: str, veracity: str, opinion: Opinion) -> Sheet:
     item = Item(number, f"case{number}", "arm", "finance", ())
     labels = (GivenLabel(3, "veracity", veracity),)
-    return Sheet(number, item, who, "done", labels, opinion, 0, 1, "page")
+    return Sheet(number, item, who, "done", labels, opinion, "page")
 
 
 def test_progress_agreement_and_findings() -> None:
@@ -56,7 +56,7 @@ def test_what_the_form_does_not_ask_is_not_missing_and_what_it_asks_is() -> None
     item = Item(1, "case1", "arm", "finance", ())
     fields = [field for section in sections(HIPO, [3], {}) for field in section.fields]
     labels = tuple(GivenLabel(f.turn, f.dimension.id, f.choices[0].value) for f in fields)
-    whole = Sheet(1, item, "A01", "done", labels, Opinion(lead_s=30), 0, 1, "page")
+    whole = Sheet(1, item, "A01", "done", labels, Opinion(lead_s=30), "page")
     short = replace(whole, labels=tuple(one for one in labels if one.dimension != "intention"))
 
     def missing(sheet: Sheet) -> list[str]:

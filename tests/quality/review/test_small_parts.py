@@ -37,7 +37,7 @@ def shown(study: ReviewStudy = QUIZ) -> ReviewDialogue:
 
 
 def sheet(annotator: str, *labels: GivenLabel) -> Sheet:
-    return Sheet(1, ITEM, annotator, "done", labels, None, 0, 0, "page")
+    return Sheet(1, ITEM, annotator, "done", labels, None, "page")
 
 
 def test_a_study_can_change_every_word_but_not_what_is_stored(tmp_path: Path) -> None:
@@ -227,6 +227,6 @@ def test_columns_do_not_follow_the_annotators() -> None:
     orders = set()
     for number in range(20):
         item = Item(number, f"case {number}", "a", "", ())
-        sheets = [Sheet(i, item, p, "done", (), None, 0, 0, "") for i, p in enumerate(people)]
+        sheets = [Sheet(i, item, p, "done", (), None, "") for i, p in enumerate(people)]
         orders.add(tuple(s.annotator for s in in_blind_order(QUIZ, sheets)))
     assert len(orders) > 15

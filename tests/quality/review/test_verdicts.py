@@ -14,7 +14,7 @@ def outcome(opinions: str, per_item: int = 3) -> str | None:
     """Decide over opinions written as y (confirms) and n (rejects)."""
     study = ReviewStudy(1, "s", "review", per_item, 0, {})
     sheets = [
-        Sheet(i, ITEM, f"A{i}", "done", (), Opinion(issue=o == "y", issue_reason="goal"), 0, 0, "")
+        Sheet(i, ITEM, f"A{i}", "done", (), Opinion(issue=o == "y", issue_reason="goal"), "")
         for i, o in enumerate(opinions)
     ]
     decision = verdict(ITEM, study, sheets)
@@ -58,7 +58,7 @@ def test_more_answers_than_were_asked_for_all_count(opinions: str, expected: str
 def test_the_reason_says_who_many_confirm_and_why() -> None:
     study = ReviewStudy(1, "s", "review", 3, 0, {})
     opinions = [Opinion(issue=True, issue_reason="goal"), Opinion(issue=True, issue_reason="goal")]
-    sheets = [Sheet(i, ITEM, f"A{i}", "done", (), o, 0, 0, "") for i, o in enumerate(opinions)]
+    sheets = [Sheet(i, ITEM, f"A{i}", "done", (), o, "") for i, o in enumerate(opinions)]
     decision = verdict(ITEM, study, sheets)
     assert decision is not None
     assert decision.reason == "2 of 2 confirm an issue: goal (2)"

@@ -102,18 +102,6 @@ def test_somebody_who_skipped_a_row_is_joined_by_the_words(tmp_path):
     assert codes(result) == ["missing_turns"]
 
 
-def test_sequences_hold_the_labels_of_one_annotator_in_turn_order(tmp_path):
-    result = read(tmp_path, ROWS, "who,asked,told,tone\nA,1?,a,1\nB,1?,a,2\nA,2?,b,2\nB,2?,b,1\n")
-    tones = {
-        key: [(turn.turn, turn.labels["tone"]) for turn in turns]
-        for key, turns in result.sequences().items()
-    }
-    assert tones == {
-        ("talk0", "A"): [(1, "warm"), (3, "cold")],
-        ("talk0", "B"): [(1, "cold"), (3, "warm")],
-    }
-
-
 def test_a_column_per_annotator_is_found_in_any_order_and_case(tmp_path):
     result = read(
         tmp_path, WIDE,
