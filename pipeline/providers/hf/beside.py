@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
+import transformers
 from transformers import DynamicCache, GenerationConfig, LogitsProcessorList
 
 PADDING: Final = 16
@@ -20,6 +21,13 @@ GAP: Final = 512
 """... and in the middle of one: wider than the windows of GPT-Neo."""
 _FAULTS: Final = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)
 """What models raise that take no such input."""
+_RENAMED: Final = (5, 24)
+CACHE: Final = (
+    "cache"
+    if tuple(map(int, transformers.__version__.split(".")[:2])) >= _RENAMED
+    else "past_key_values"
+)
+"""What transformers calls the keys and values that a model is given."""
 _NOISE: Final[Mapping[torch.dtype, float]] = {torch.float32: 1e-3, torch.float64: 1e-3}
 _NOISE_OF_HALF: Final = 0.2
 """How far what follows may be from what it is alone, in parts of its standard deviation: digits that
@@ -143,7 +151,7 @@ def _following(
         made = model.generate(
             input_ids=torch.tensor(rows, device=model.device),
             attention_mask=torch.tensor(mask, device=model.device),
-            past_key_values=cache,
+            **{CACHE: cache},
             generation_config=GenerationConfig(  # type: ignore[no-untyped-call]
                 max_new_tokens=2,
                 do_sample=False,

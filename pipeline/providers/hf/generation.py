@@ -10,6 +10,7 @@ import torch
 from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
 
 from pipeline.providers.hf.beginnings import beginnings, joined
+from pipeline.providers.hf.beside import CACHE
 from pipeline.providers.hf.prefixes import BLOCK
 from pipeline.providers.hf.sampling import AnswerRow, BatchSampler
 
@@ -35,7 +36,7 @@ def write_answers(
         loaded.model.generate(
             input_ids=torch.tensor(tokens, device=loaded.device),
             attention_mask=torch.tensor(mask, device=loaded.device),
-            past_key_values=cache,
+            **{CACHE: cache},
             generation_config=GenerationConfig(  # type: ignore[no-untyped-call]
                 max_new_tokens=max(row.max_tokens for row in rows),
                 do_sample=False,

@@ -17,7 +17,7 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from pipeline.providers.hf.beside import passes_over_gaps, ropes
+from pipeline.providers.hf.beside import CACHE, passes_over_gaps, ropes
 
 BLOCK: Final = 64
 """Tokens of a block: what is not enough for one is computed with the answer."""
@@ -123,4 +123,4 @@ def can_reuse(model: Any) -> bool:
 def forward(model: Any, rows: Sequence[Sequence[int]], cache: DynamicCache) -> None:
     """Add to ``cache`` what a model computes of as many tokens in each row, after those it holds."""
     new = torch.tensor(rows, device=model.device)
-    model(input_ids=new, past_key_values=cache, use_cache=True, logits_to_keep=1)
+    model(input_ids=new, **{CACHE: cache}, use_cache=True, logits_to_keep=1)
