@@ -102,8 +102,7 @@ def quality_control(
         how: how intervals are bootstrapped; 2,000 times from seed 42 if None.
 
     Raises:
-        UsageError: there is no such file, map, run or column, nobody has answered, or a package is
-            missing.
+        UsageError: no such file, map, run or column, no answer at all, or a package is missing.
     """
     annotated = open_annotated(sources, map_name, _KINDS, numbers)
     groups, asked = annotated.groups(by), _asked(annotated.scheme)
