@@ -14,7 +14,7 @@ import orjson
 
 from pipeline.store.answers import AnswerLog
 from pipeline.store.config_epochs import has_begun, set_state
-from pipeline.store.locks import RunLock, refuse_network_disk
+from pipeline.store.locks import refuse_network_disk
 from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
 from pipeline.store.opening import OpenDatabase, locked
 from pipeline.store.queries.charges import Charges, read_charges
@@ -26,7 +26,6 @@ from pipeline.store.sqlite import (
     explained,
     parsing,
 )
-from pipeline.store.texts import TextTable
 from pipeline.store.writer import Writer, required
 from scenarios.errors import UsageError
 from scenarios.fingerprint import canonical_json, fingerprint
@@ -61,16 +60,7 @@ class EvaluationStore(OpenDatabase):
     file: ClassVar[str] = EVALUATION
     """The name of the database."""
 
-    def __init__(
-        self,
-        folder: Path,
-        reader: sqlite3.Connection,
-        writer: Writer | None = None,
-        lock: RunLock | None = None,
-        texts: TextTable | None = None,
-    ) -> None:
-        """Join the parts; use :meth:`begin` or :meth:`open`."""
-        super().__init__(folder, reader, writer, lock, texts)
+    def _join(self, reader: sqlite3.Connection, writer: Writer | None) -> None:
         self.answers = AnswerLog(reader, writer)
 
     @classmethod

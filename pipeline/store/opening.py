@@ -44,12 +44,16 @@ class OpenDatabase:
         lock: RunLock | None = None,
         texts: TextTable | None = None,
     ) -> None:
-        """Join the parts."""
+        """Join the parts; whoever opens a folder calls a class method of its kind."""
         self.folder = folder
         self._connection = reader
         self._writer = writer
         self._lock = lock
         self.calls = CallLog(reader, writer, texts or TextTable())
+        self._join(reader, writer)
+
+    def _join(self, reader: sqlite3.Connection, writer: Writer | None) -> None:
+        """Add what reads and writes the tables that this kind of database has beside calls."""
 
     @classmethod
     def _started(

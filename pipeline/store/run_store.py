@@ -20,7 +20,7 @@ from pipeline.store.config_epochs import (
 )
 from pipeline.store.dialogues import DialogueLog
 from pipeline.store.judgements import JudgementLog
-from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
+from pipeline.store.locks import MOUNTS, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
 from pipeline.store.migrations import migrate
 from pipeline.store.opening import OpenDatabase, locked
@@ -38,7 +38,6 @@ from pipeline.store.sqlite import (
     connect,
     explained,
 )
-from pipeline.store.texts import TextTable
 from pipeline.store.writer import Writer, required
 from scenarios.annotations import Annotation
 from scenarios.case import Case
@@ -56,16 +55,7 @@ class RunStore(OpenDatabase):
     dialogues). Reading never waits for writing.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        reader: sqlite3.Connection,
-        writer: Writer | None = None,
-        lock: RunLock | None = None,
-        texts: TextTable | None = None,
-    ) -> None:
-        """Join the parts; use :meth:`create` or :meth:`open`."""
-        super().__init__(folder, reader, writer, lock, texts)
+    def _join(self, reader: sqlite3.Connection, writer: Writer | None) -> None:
         self._configs = read_configs(reader)
         self._log = DialogueLog(writer, lambda: self.config.epoch)
         self._cases = CaseLog(reader, writer)
