@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from pipeline.store.annotation_schema import add_annotations
@@ -117,9 +119,10 @@ def migrate(
         backup = _back_up(connection, path, version)
     if version == len(migrations):
         return backup
+    steps = (_create_newest,) if version == 0 and migrations == MIGRATIONS else migrations[version:]
     connection.execute("begin immediate")
     try:
-        for step in migrations[version:]:
+        for step in steps:
             step(connection)
         connection.execute(f"pragma user_version = {len(migrations)}")
         connection.execute("commit")
@@ -131,6 +134,24 @@ def migrate(
         fields = {"from": version, "to": len(migrations), "backup": str(backup)}
         _log.info("%s was brought up to date", path, extra={"fields": fields})
     return backup
+
+
+def _create_newest(connection: sqlite3.Connection) -> None:
+    """Make at once what all steps together make of an empty database: they take five times as long."""
+    for statement in _newest():
+        connection.execute(statement)
+
+
+@cache
+def _newest() -> tuple[str, ...]:
+    """Return the statements that make an empty database of the newest schema, in their order."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        fresh.execute("begin")
+        for step in MIGRATIONS:
+            step(fresh)
+        fresh.execute("commit")
+        _, *statements, _ = fresh.iterdump()  # without "begin transaction" and "commit"
+    return tuple(statements)
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:

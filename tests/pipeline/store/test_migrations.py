@@ -96,6 +96,23 @@ def test_nothing_happens_to_a_database_that_is_up_to_date(tmp_path):
         assert list(tmp_path.glob("*backup*")) == []
 
 
+def test_what_is_made_at_once_is_what_all_steps_make_one_by_one(tmp_path):
+    made = []
+    for name in ("at-once", "by-steps"):
+        path = tmp_path / name / DATABASE
+        path.parent.mkdir()
+        with closing(connect(path)) as connection:
+            if name == "by-steps":
+                for count in range(1, len(MIGRATIONS)):
+                    migrate(connection, path, MIGRATIONS[:count])
+            migrate(connection, path)
+            assert schema_version(connection) == len(MIGRATIONS)
+            objects = connection.execute("select type, name, tbl_name, sql from sqlite_schema")
+            made.append((sorted(objects, key=str), sorted(connection.iterdump())))
+    assert made[0] == made[1]
+    assert len(made[0][0]) > 60
+
+
 def test_studies_of_a_run_from_before_keep_their_items_and_one_of_gold_lines_may_begin(tmp_path):
     path = tmp_path / "run.sqlite"
     with closing(connect(path)) as connection:
