@@ -192,8 +192,10 @@ def split_rows(
             for one in batch
             if one.dialogue.arm not in offered and (anyhow or one.verdict == "accepted")
         ]
-        for reason in reasons_without_row(source, without, repeated=repeats() > repeated).values():
-            miss(reason)
+        if without:
+            reasons = reasons_without_row(source, without, repeated=repeats() > repeated)
+            for reason in reasons.values():
+                miss(reason)
 
 
 def _turns_about(row: Row) -> Set[object]:

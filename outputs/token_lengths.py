@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import ceil
-from typing import Final, NamedTuple
+from typing import Final
 
 DEFAULT_WINDOW: Final = 1024
 """Tokens at which trainers cut a row where nothing else was asked for (TRL's ``max_length``)."""
@@ -40,42 +40,48 @@ def estimated_tokens(text: str) -> int:
     vocabularies made mostly of English cut it.
     """
     lines = [line for line in text.split("\n") if line]
-    seen = [_words(line) for line in lines]
-    words = sum(line.different for line in seen)
-    foreign = words >= _ENOUGH and sum(line.common for line in seen) < _SHARE * words
-    found = sum(
-        _line_tokens(line, foreign or own.is_foreign) for line, own in zip(lines, seen, strict=True)
-    )
-    return found + max(0, len(lines) - 1)
-
-
-class _Words(NamedTuple):
-    """Of one line."""
-
-    different: int
-    common: int
-    """Those of them that are common in English."""
-    is_foreign: bool
-    """Whether the line by itself is not English."""
+    if not lines:
+        return 0
+    different, common, foreign, own = zip(*map(_counts, lines), strict=True)
+    words, breaks = sum(different), len(lines) - 1
+    if words >= _ENOUGH and sum(common) < _SHARE * words:
+        foreign = (True,) * len(lines)
+    found: Iterable[int] = own
+    if True in foreign:
+        told = zip(lines, foreign, own, strict=True)
+        found = (_foreign_tokens(line) if is_so else tokens for line, is_so, tokens in told)
+    return sum(found) + breaks
 
 
 # Most lines of a row have been there in one of the rows before.
 
 
 @lru_cache(maxsize=4096)
-def _words(line: str) -> _Words:
+def _counts(line: str) -> tuple[int, int, bool, int]:
+    """Count what tells the language of one line.
+
+    Returns:
+        How many different words it has, how many of them are common in English, whether it is not
+        English by itself, and how many tokens it has if it is.
+    """
     words = set(map(str.lower, _WORD.findall(line)))
     common = len(words & _COMMON)
-    accented = not line.isascii() and _ACCENTED.search(line) is not None
-    return _Words(len(words), common, accented and common < _SHARE * len(words))
+    is_foreign = (
+        not line.isascii() and _ACCENTED.search(line) is not None and common < _SHARE * len(words)
+    )
+    return len(words), common, is_foreign, len(_TOKENS.findall(line)) + _wide_tokens(line)
 
 
 @lru_cache(maxsize=4096)
-def _line_tokens(line: str, foreign: bool) -> int:
-    found = len((_FOREIGN if foreign else _TOKENS).findall(line))
+def _foreign_tokens(line: str) -> int:
+    return len(_FOREIGN.findall(line)) + _wide_tokens(line)
+
+
+def _wide_tokens(line: str) -> int:
+    """Return what characters of three bytes and more take beyond one token each."""
     if line.isascii():
-        return found
-    return found + sum(2 if char > "\uffff" else 1 for char in _WIDE.findall(line))
+        return 0
+    return sum(2 if char > "\uffff" else 1 for char in _WIDE.findall(line))
 
 
 @dataclass(frozen=True, slots=True)
