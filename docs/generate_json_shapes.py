@@ -127,21 +127,24 @@ read, left_out}`) and `oddities` (`{file, row, line, column, code, found, done, 
 (`""`), a list of `{group, items, annotators, statistics, difficulty}`, `pairs` a list of `{group, comparisons}`, where a comparison is
 `{reader, other, dimension, items, same, kappa, interval, overlap, labels, matrix, statistics}`.
 
-`hipo qc ... --json FILE|-` writes `{scheme, sources, items, annotators, answers, found, findings, vocabulary, agreement, dimensions,
-released}`, of tables also `files` and `oddities`: `found` counts by level and code, and a dimension is `{dimension, difficulty, lengths, confused,
-adjacency, split_polarity, polarity_matches, means, references, to_adjudicate, gold}`.
+`hipo qc ... --json FILE|-` writes `{scheme, sources, settings, items, annotators, answers, found, findings, vocabulary,
+agreement, dimensions, released}`, of tables also `files` and `oddities`: `settings` the thresholds, `found` counts by level
+and code, and a dimension is `{dimension, difficulty, lengths, confused, adjacency, split_polarity, polarity_matches, means,
+references, to_adjudicate, gold}`.
 
-`hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons, people_by_label}`:
-`annotators` a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it did not offer, `scores` and
-`comparisons` as in `scores.json` ([docs/evaluation.md](evaluation.md)), where the models `people` and `people/CODE` stand for
-annotators, and `people_by_label` a list of `{reference, task, dimension, label, annotators, accuracy, f1}`, means over annotators.
+`hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons,
+people_by_label}`: `annotators` a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it
+did not offer, `scores` and `comparisons` as in `scores.json` ([docs/evaluation.md](evaluation.md)), where the models
+`people`, `people/CODE` and `people (majority)` stand for annotators (`study` is empty where they were imported), and
+`people_by_label` a list of `{reference, task, dimension, label, annotators, accuracy, f1}`, means over annotators.
 
-`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, agreement, against, reasons, outcome, answers, odd}`:
-`formula` the variant, weights and threshold; `distributions` one per dialogue and annotator; `agreement` (of the reference annotators)
-and `against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`; `reasons` of three reference annotators or
-more `{decided, alike, jaccard, identical}`, else null; `outcome` one model per condition, with `note` where there is none; `answers` one
-per dialogue, annotator and turn, with its labels, `bat`, `pat`, `bat_sum`, `pat_sum`, `nrbat` and `nra`; `odd` what was odd in files, by
-row.
+`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, agreement, against, reasons, pairs, outcome,
+answers, odd}`: `formula` the variant, weights and threshold; `distributions` one per dialogue and annotator; `agreement` (of
+the reference annotators) and `against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`; `reasons`
+of three reference annotators or more `{decided, alike, jaccard, identical}`, else null; `pairs` of models with `--pair` a
+list of `{quantity, statistic, wins, losses, ties, mean, median, sd, interval, p, p_bonferroni}`; `outcome` one model per
+condition, with `note` where there is none; `answers` one per dialogue, annotator and turn, with its labels, `bat`, `pat`,
+`bat_sum`, `pat_sum`, `nrbat` and `nra`; `odd` what was odd in files, by row.
 
 `hipo verify RUN --juror MODEL --format json` (without `--judge`) prints `{folder, labelled, failed, stopped, calls, labels}`: `labels`
 by juror and dimension how often which label, "" for what could not be read.

@@ -34,6 +34,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
 _OWN = (
+    Column("tags", "texts", "The tags of the scenario."),
     Column("aspect", "text", "What may be seen: utterance, cumulative, conversation."),
     Column("context", "messages", "What was said before and may be seen, by role."),
     Column("question", "text", "What the utterance answers: the last question before it, if any."),
@@ -170,6 +171,7 @@ class BenchmarkRows:
         history = selected.dialogue.history()
         scene = self._scenes.view(selected)
         base = provenance(selected) | self._scenes.of(selected) | private_fact(selected)
+        base["tags"] = list(selected.scenario.tags)
         if self.listed:
             base |= listed_people(selected, scene)
         agreed = agreed_labels(selected)

@@ -126,7 +126,7 @@ def timing_findings(timings: Iterable[Timing], settings: QcSettings) -> list[Fin
     """Report times too short to read the item, too long, or unusual for the annotator.
 
     Times are skewed, and items have few or many decisions: what is unusual is told from the
-    logarithm of the time per decision.
+    logarithm of the time per decision, if the settings do not say otherwise.
     """
     by_annotator: dict[str, list[Timing]] = defaultdict(list)
     for timing in timings:
@@ -134,7 +134,8 @@ def timing_findings(timings: Iterable[Timing], settings: QcSettings) -> list[Fin
     findings: list[Finding] = []
     for annotator, own in sorted(by_annotator.items()):
         paces = [max(timing.seconds, _SHORTEST) / timing.decisions for timing in own]
-        scores = modified_z_scores([log(pace) for pace in paces])
+        skewed = settings.timing_scale == "logarithm"
+        scores = modified_z_scores([log(pace) for pace in paces] if skewed else paces)
         usual = median(paces)
         for timing, pace, z in zip(own, paces, scores, strict=True):
             took = f"took {timing.seconds:g} s"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.terms import LabelValue
 
+_Value = TypeVar("_Value")
 _SNAP = 0.05
 """How far a number may lie from a point of its scale, as a share of the step (0.33 is 1/3)."""
 
@@ -117,7 +119,7 @@ def by_group(
     yield from members.items()
 
 
-def majority(values: Sequence[LabelValue]) -> LabelValue | None:
+def majority(values: Sequence[_Value]) -> _Value | None:
     """Return the value that more than half of ``values`` share, or None."""
     for value in dict.fromkeys(values):
         if 2 * values.count(value) > len(values):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from scenarios.errors import UsageError
+from scenarios.spelling import suggestion
 from scenarios.strict import Strict
 from scenarios.terms import LabelValue
 
@@ -61,9 +64,11 @@ class QcSettings(Strict):
     """Seconds per decision of an item with several of them below which nobody has read it (ours)."""
     slowest_seconds: Annotated[float, Field(gt=0)] = 600.0
     timing_z: Annotated[float, Field(gt=0)] = 3.5
-    """Largest modified z-score of the logarithm of the time per decision, among those of the same
-    annotator. The limit is that of Iglewicz & Hoaglin 1993; with 2.5 on plain seconds, as in CEI,
-    one in 20 honest times is reported, since they are skewed."""
+    """Largest modified z-score of the time per decision, among those of the same annotator. The limit is that of
+    Iglewicz & Hoaglin 1993, for logarithms; with 2.5 on plain seconds, as in CEI, one in 20 honest
+    times is reported, since they are skewed."""
+    timing_scale: Literal["logarithm", "seconds"] = "logarithm"
+    """What the modified z-score is of; CEI takes the seconds as they are."""
     timing_minimum: Annotated[int, Field(ge=3)] = 5
     """Fewer times than this have no usual time to differ from (ours)."""
     fewest_shared: Annotated[int, Field(ge=2)] = 20
@@ -76,3 +81,24 @@ class QcSettings(Strict):
     """Somebody is reported whose share of failed attention items is above this beyond doubt (ours)."""
     range_share: Annotated[float, Field(gt=0, lt=1)] = 0.75
     """Answers further apart than this share of an interval scale are reported (1.5 on -1..1)."""
+
+
+def qc_settings(given: Mapping[str, str]) -> QcSettings:
+    """Return thresholds of which some are given as they were written.
+
+    Raises:
+        UsageError: there is no such threshold, or it cannot be this.
+    """
+    fields = QcSettings.model_fields
+    unknown = next((name for name in given if name not in fields), None)
+    if unknown is not None:
+        raise UsageError(f"there is no threshold {unknown!r}", suggestion(unknown, fields))
+    try:
+        return QcSettings.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise UsageError(
+            f"the threshold {name} is {given[name]!r}",
+            f"{first['msg']}; it is {getattr(QcSettings(), name)} where nothing is said",
+        ) from None

@@ -19,6 +19,7 @@ from scenarios.annotations import Annotation, Subject
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 
 _KNOWN_SCHEME = "{} says how every dimension is measured"
@@ -149,7 +150,7 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
         dialogue = dialogues.get((subject.case, subject.arm))
         if dialogue is not None:
             scenario, item = scenarios[dialogue.case.scenario], subject_name(subject)
-            for name, value in _columns(dialogue, subject, scenario.category).items():
+            for name, value in _columns(dialogue, subject, scenario).items():
                 columns.setdefault(name, {})[item] = value
             turns = dialogue.turns if subject.turn is None else (dialogue.turns[subject.turn],)
             said[item] = " ".join(turn.text for turn in turns)
@@ -166,13 +167,14 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
     )
 
 
-def _columns(dialogue: Dialogue, subject: Subject, category: str) -> dict[str, str]:
+def _columns(dialogue: Dialogue, subject: Subject, scenario: Scenario) -> dict[str, str]:
     """Return what the items of a dialogue can be grouped by."""
     case = dialogue.case
     role = "" if subject.turn is None else dialogue.turns[subject.turn].role
     return {
         "scenario": case.scenario,
-        "category": category,
+        "category": scenario.category,
+        **({"tag": scenario.tags[0]} if len(scenario.tags) == 1 else {}),
         "goal": case.goal,
         "arm": dialogue.arm,
         "language": case.language,

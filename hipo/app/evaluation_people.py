@@ -1,4 +1,4 @@
-"""People beside models: the answers of a quiz and the results of an evaluation on the same items."""
+"""People beside models: what they labelled and the results of an evaluation on the same items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hipo.app.reviewing import run_material, study_of
 from outputs.evaluation.writing import results_of
+from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.reviews import ReviewStore
 from quality.annotations import Answer
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
@@ -15,14 +16,17 @@ from quality.evaluation.people import human_baseline
 from quality.evaluation.scores import EvaluationScores
 from quality.evaluation.scoring_results import score_results
 from quality.review.answer_table import answers
+from quality.selections import AnnotationSelection, selected
+from scenarios.annotations import HUMAN, IMPORT
 from scenarios.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class QuizAnswers:
-    """What people answered in a quiz."""
+    """What people answered in a quiz, or as imported annotators."""
 
     study: str
+    """Empty: they were imported."""
     scheme: str
     """Id and version."""
     dialogues: tuple[str, ...]
@@ -75,6 +79,29 @@ def quiz_answers(folder: Path, study: str | None = None) -> QuizAnswers:
         )
 
 
+def imported_answers(folder: Path) -> QuizAnswers | None:
+    """Return the answers that were imported into a run with its dialogues; None without any."""
+    with open_annotations(folder) as reader:
+        labels = [one for one in reader.annotations((HUMAN,)) if one.config.startswith(IMPORT)]
+    scheme = run_material(folder).scheme
+    if not any(one.value is not None for one in labels):
+        return None
+    people = selected(scheme, labels, AnnotationSelection(HUMAN))
+    dialogues = dict.fromkeys(answer.dialogue for answer in people)
+    return QuizAnswers("", scheme.name, tuple(dialogues), tuple(people), hidden={})
+
+
+def _answers_of_people(run: Path, study: str | None) -> QuizAnswers:
+    """Return what people answered in a quiz; without any quiz, what imported annotators did."""
+    if study is None:
+        with ReviewStore.open(run) as store:
+            has_quiz = any(found.mode == "quiz" for found in store.studies.all())
+        imported = None if has_quiz else imported_answers(run)
+        if imported is not None:
+            return imported
+    return quiz_answers(run, study)
+
+
 def people_beside_models(
     evaluation: Path, run: Path, study: str | None = None
 ) -> PeopleBesideModels:
@@ -83,14 +110,14 @@ def people_beside_models(
     Args:
         evaluation: a folder that ``hipo evaluate`` wrote.
         run: the run whose dialogues people answered.
-        study: the quiz; None: the only one there is.
+        study: the quiz; None: the only one there is, or where there is none, the imported annotators.
 
     Raises:
         UsageError: the folder holds no evaluation, the run no quiz; they have other schemes, or no
             item that both answered.
         InputError: a file of the evaluation is damaged.
     """
-    record, quiz = read_record(evaluation), quiz_answers(run, study)
+    record, quiz = read_record(evaluation), _answers_of_people(run, study)
     if record.set.scheme != quiz.scheme:
         raise UsageError(
             f"the models of {evaluation} were asked for labels of {record.set.scheme}, the people"

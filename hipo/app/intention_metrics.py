@@ -14,7 +14,7 @@ from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
 from prompts.tasks.model import Options, Task
 from prompts.tasks.registry import load_task
-from quality.annotations import Answer
+from quality.annotations import Answer, majority
 from quality.evaluation.result_row import RESULTS, ResultRow, read_results
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import (
@@ -40,9 +40,14 @@ from scenarios.errors import UsageError
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.registry import load_scheme
+from scenarios.spelling import suggestion
 
 DEFAULT_MAP: Final = "face_acts"
 DEFAULT_TASK: Final = "face-acts-intention"
+MAJORITY: Final = "majority"
+"""Stands where those who answered have names."""
+_FEWEST: Final = 3
+"""Of two, a majority is both of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,7 @@ def intention_metrics(
     *,
     map_name: str = DEFAULT_MAP,
     task: str = DEFAULT_TASK,
+    majority_of: Sequence[str] = (),
 ) -> IntentionMetrics:
     """Count face acts and intentions, check questions against the rules, and score answers.
 
@@ -88,11 +94,18 @@ def intention_metrics(
             evaluation, or its file of results.
         map_name: what the columns of tables stand for: a map that ships, or the path of one.
         task: which rules questions are to keep: those of its options.
+        majority_of: of tables, people who answered: what more than half of them chose is scored as
+            one more answer, where three or more of them did; without a majority it is wrong.
 
     Raises:
-        UsageError: a source cannot be read, or holds nothing of this.
+        UsageError: a source cannot be read, or holds nothing of this, or nobody of a name answered.
     """
     results = _results(sources)
+    if majority_of and (results is not None or any(map(_is_run, sources))):
+        raise UsageError(
+            "the majority is of people whose answers stand in a table",
+            "hipo evaluate people has it for those of a run",
+        )
     if results is not None:
         return _of_results(results)
     runs = [source for source in sources if _is_run(source)]
@@ -102,10 +115,10 @@ def intention_metrics(
         return _of_run(find_run(str(runs[0])), task)
     checked = read_files([Path(source) for source in sources], map_name)
     _require(checked.scheme)
-    return _of_table(checked, load_task(task, checked.scheme))
+    return _of_table(checked, load_task(task, checked.scheme), majority_of)
 
 
-def _of_table(checked: CheckedTable, task: Task) -> IntentionMetrics:
+def _of_table(checked: CheckedTable, task: Task, majority_of: Sequence[str]) -> IntentionMetrics:
     scheme = checked.scheme
     lines = {
         dialogue.id: [(turn.role, turn.text) for turn in dialogue.turns]
@@ -127,7 +140,7 @@ def _of_table(checked: CheckedTable, task: Task) -> IntentionMetrics:
             face_act=turn.face_act,
         )
         questions.append(asked)
-        chosen.append(question.chosen)
+        chosen.append({**question.chosen, **_majority(question.chosen, majority_of)})
     names = dict.fromkeys(who for one in chosen for who in one)
     answered = {
         who: [
@@ -137,6 +150,12 @@ def _of_table(checked: CheckedTable, task: Task) -> IntentionMetrics:
         ]
         for who in names
     }
+    unknown = [who for who in majority_of if who not in names]
+    if unknown:
+        raise UsageError(
+            f"nobody called {unknown[0]!r} answered a question",
+            suggestion(unknown[0], names, listing="there are"),
+        )
     return _metrics(
         scheme,
         _rules(task),
@@ -145,6 +164,12 @@ def _of_table(checked: CheckedTable, task: Task) -> IntentionMetrics:
         statistics=intention_statistics(scheme, dialogues, answers),
         oddities=checked.oddities,
     )
+
+
+def _majority(chosen: Mapping[str, int | None], of: Sequence[str]) -> dict[str, int | None]:
+    """Return what most of some people chose; nothing where fewer than three of them answered."""
+    given = [chosen[who] for who in of if who in chosen]
+    return {MAJORITY: majority(given)} if len(given) >= _FEWEST else {}
 
 
 def _settled(checked: CheckedTable) -> Iterator[Answer]:

@@ -41,6 +41,8 @@ class QcReport:
     """What quality control finds, level by level."""
 
     annotated: Annotated
+    settings: QcSettings
+    """The thresholds."""
     items: int
     annotators: tuple[str, ...]
     answers: int
@@ -104,6 +106,7 @@ def quality_control(
     Raises:
         UsageError: no such file, map, run or column, no answer at all, or a package is missing.
     """
+    settings = settings or QcSettings()
     annotated = open_annotated(sources, map_name, _KINDS, numbers)
     groups, asked = annotated.groups(by), _asked(annotated.scheme)
     material = _of_reviews(annotated) if annotated.table is None else _of_table(annotated.table)
@@ -117,13 +120,11 @@ def quality_control(
         )
     return QcReport(
         annotated=annotated,
+        settings=settings,
         items=len({answer.item for answer in checked.answers}),
         annotators=tuple(sorted({answer.annotator for answer in checked.answers})),
         answers=len(checked.answers),
-        findings=(
-            *checked.findings,
-            *attention_findings(material.attention, settings or QcSettings()),
-        ),
+        findings=(*checked.findings, *attention_findings(material.attention, settings)),
         vocabulary=tuple(vocabulary_table(asked, material.raw)),
         agreement=tuple(agreement_table(asked, checked.answers, groups=groups, how=how)),
         beside_others=tuple(annotator_agreement(asked, checked.answers)),

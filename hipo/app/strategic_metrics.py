@@ -13,6 +13,7 @@ from quality.strategic.comparison import LabelLikeness, likeness
 from quality.strategic.discourses import AnswerLabel, Discourse, discourses
 from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
+from quality.strategic.model_pairs import PairedDifference, paired_differences
 from quality.strategic.moves import LABELLED
 from quality.strategic.outcome_model import OutcomeModel, outcome_models
 from quality.strategic.shared_reasons import SharedReasons, shared_reasons
@@ -43,6 +44,8 @@ class StrategicMetrics:
     """Of the reference annotators with each other; empty where they are fewer than two."""
     against: tuple[LabelLikeness, ...]
     """Of the reference annotators with the others; empty where there are none."""
+    pairs: tuple[PairedDifference, ...]
+    """Of models in pairs, how much nearer to the reference annotators the first is; empty without."""
     outcome: tuple[OutcomeModel, ...]
     """Of the reference annotators."""
     reasons: SharedReasons | None
@@ -56,6 +59,7 @@ def strategic_metrics(
     *,
     map_name: str | None = None,
     against: Sequence[str] = (),
+    pairs: Sequence[tuple[str, str]] = (),
     parameters: Mapping[str, object] | None = None,
 ) -> StrategicMetrics:
     """Compute benefit, penalty and their course for every dialogue and annotator.
@@ -72,6 +76,7 @@ def strategic_metrics(
         against: annotators, models say, that the others are compared with: names, or of a run
             ``KIND`` or ``KIND:WHO``. Empty: of a run, everybody but the people (or, without people,
             but the speaker); of files nobody.
+        pairs: models of those that are compared, two and two: which of both is nearer to the others.
         parameters: ``variant``, ``weights`` and ``threshold``; each has a default.
 
     Raises:
@@ -84,7 +89,7 @@ def strategic_metrics(
     annotations = annotated.annotations
     if annotated.table is None:
         annotations = strategic_labels(annotated.scheme, annotations)
-    found = metrics_of(annotations, formula, against)
+    found = metrics_of(annotations, formula, against, pairs)
     if not found.discourses:
         raise _nothing(annotated)
     oddities = () if annotated.table is None else annotated.table.oddities
@@ -105,12 +110,16 @@ def strategic_labels(scheme: Scheme, annotations: Iterable[Annotation]) -> tuple
 
 
 def metrics_of(
-    annotations: Sequence[Annotation], formula: Formula, against: Sequence[str] = ()
+    annotations: Sequence[Annotation],
+    formula: Formula,
+    against: Sequence[str] = (),
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> StrategicMetrics:
     """Compute the metrics of annotations, which need not hold any; see :func:`strategic_metrics`.
 
     Raises:
-        UsageError: there is nobody of a name in ``against``, or a label is none of its dimension.
+        UsageError: there is nobody of a name in ``against`` or ``pairs``, or a label is none of its
+            dimension.
     """
     found = discourses(_labels(annotations), formula)
     reference, others = _sides(found, against)
@@ -120,6 +129,11 @@ def metrics_of(
         distributions=tuple(distribution(one, formula.threshold) for one in found),
         agreement=tuple(_agreement(reference, formula.threshold)),
         against=tuple(likeness(reference, others, threshold=formula.threshold) if others else ()),
+        pairs=tuple(
+            paired_differences(
+                reference, others, _known_pairs(others, pairs), threshold=formula.threshold
+            )
+        ),
         outcome=tuple(outcome_models(reference)),
         reasons=shared_reasons(reference),
     )
@@ -176,6 +190,26 @@ def _sides(
         raise UsageError("everybody is compared with, nobody is left", "name fewer with --with")
     reference = [d for d in found if d.annotator not in chosen]
     return reference, [d for d in found if d.annotator in chosen]
+
+
+def _known_pairs(
+    others: Sequence[Discourse], pairs: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return pairs by the names of annotators; a model may be named without its kind."""
+    known = list(dict.fromkeys(one.annotator for one in others))
+
+    def meant(name: str) -> str:
+        found = [one for one in known if name in (one, one.partition(":")[2])]
+        if len(found) != 1:
+            raise UsageError(
+                f"{name!r} is {'several' if found else 'none'} of those that are compared",
+                f"they are: {', '.join(known)}"
+                if known
+                else "name the models of files with --with",
+            )
+        return found[0]
+
+    return [(meant(first), meant(second)) for first, second in pairs]
 
 
 def _kind_of(annotator: str) -> str:

@@ -136,6 +136,7 @@ class _Maker:
                 names=self._names(given),
                 speaking=tuple(dict.fromkeys(turn.role for turn in turns)),
                 labelled=labelled,
+                tag=given.context.get("tag", ""),
             ),
         )
         scenario = self.scenarios.setdefault(scenario.id, scenario)

@@ -50,7 +50,7 @@ BY = typer.Option(
     "--by",
     metavar="COLUMN",
     help="Also apart by: group (of the file) or a name of the map's context; of a run scenario, "
-    "category, goal, arm, language, role or an axis. Default: files by group.",
+    "category, tag, goal, arm, language, role or an axis. Default: files by group.",
 )
 
 

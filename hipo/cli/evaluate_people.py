@@ -14,6 +14,7 @@ from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.evaluate_scores import scores_as_text
 from hipo.cli.main import RUN, command_app
+from quality.evaluation.people import MAJORITY, PEOPLE, is_one_person
 from quality.evaluation.people_by_class import PeopleOnLabel, people_by_class
 from quality.evaluation.scores import ModelComparison
 
@@ -34,8 +35,9 @@ def people(
     """Print what people score in a quiz of RUN, and models on the very same items.
 
     The quiz is hipo review serve RUN --mode quiz. People do not see the fact and are not offered
-    every label, so only lines count that have a label they could give. "people" is all of them
-    together, "people/CODE" one alone; intervals are over cases.
+    every label, so only lines count that have a label they could give. Of a run without a quiz the
+    imported annotators count. "people" is all of them together, "people/CODE" one alone, "people
+    (majority)" the label of most where three or more answered; intervals are over cases.
     """
     found = people_beside_models(evaluation, find_run(run), study)
     if output_format is Format.JSON:
@@ -66,9 +68,10 @@ def people_as_json(found: PeopleBesideModels) -> dict[str, object]:
 def _text(found: PeopleBesideModels) -> Iterator[str]:
     quiz = found.quiz
     hidden = ", ".join(label for labels in quiz.hidden.values() for label in labels)
-    who = f"{plural(len(quiz.annotators), 'annotator')} of the quiz {quiz.study!r}"
+    where = f"of the quiz {quiz.study!r}" if quiz.study else "whose answers were imported"
+    who = f"{plural(len(quiz.annotators), 'annotator')} {where}: {', '.join(quiz.annotators)}"
     shown = "people saw no fact" + (f" and were not offered {hidden}" if hidden else "")
-    yield f"{who}: {', '.join(quiz.annotators)}\n{shown}"
+    yield f"{who}\n{shown}" if quiz.study else who
     yield scores_as_text(found.scores.scores)
     classes = people_by_class(found.scores.scores)
     if classes:
@@ -90,8 +93,10 @@ def _on_label(one: PeopleOnLabel) -> list[str]:
 
 
 def _of_people(one: ModelComparison) -> bool:
-    return "people" in (one.first, one.second) and not any(
-        name.startswith("people/") for name in (one.first, one.second)
+    """Return whether models are compared with people together, or with their majority."""
+    together = [name in (PEOPLE, MAJORITY) for name in (one.first, one.second)]
+    return (
+        any(together) and not all(together) and not any(map(is_one_person, (one.first, one.second)))
     )
 
 

@@ -31,6 +31,14 @@ def intention(
         metavar="TASK",
         help="Questions are checked against the rules of its options.",
     ),
+    majority: str = typer.Option(
+        "",
+        "--majority",
+        metavar="WHO,...",
+        help="People whose answers stand in a table: score what most of them choose, too, where "
+        "three or more answered.",
+        show_default=False,
+    ),
     json_target: str | None = JSON,
 ) -> int:
     """Count what persuader and persuadee do, check questions about it, and score answers.
@@ -40,6 +48,7 @@ def intention(
     of everybody who answered, accuracy by face act and speaker, and which options are preferred.
     """
     hush()
-    found = intention_metrics(sources, map_name=map_name, task=task)
+    people = [name.strip() for name in majority.split(",") if name.strip()]
+    found = intention_metrics(sources, map_name=map_name, task=task, majority_of=people)
     deliver(intention_as_json(found), intention_as_text(found), json_target)
     return ExitCode.DONE

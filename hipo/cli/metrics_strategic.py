@@ -19,6 +19,14 @@ from quality.strategic.formula import Variant
 from scenarios.errors import UsageError
 
 app = command_app()
+_PAIRS = typer.Option(
+    [],
+    "--pair",
+    metavar="FIRST,SECOND",
+    help="Two of those that are compared, say a larger and a smaller model: which of them is "
+    "nearer to the others, over all dialogues; repeatable, and all pairs count together.",
+    show_default=False,
+)
 
 
 @app.command("strategic")
@@ -42,6 +50,7 @@ def strategic(
         "the default is everybody but the people, or but the speaker where no people answered.",
         show_default=False,
     ),
+    pairs: list[str] = _PAIRS,
     variant: Variant = typer.Option(
         "as_printed", help="The equations as printed, or as the released annotations have them."
     ),
@@ -70,12 +79,20 @@ def strategic(
         sources,
         map_name=map_name,
         against=[name.strip() for name in against.split(",") if name.strip()],
+        pairs=[_pair(text) for text in pairs],
         parameters={**parameters, "weights": _weights(weights)},
     )
     if plots is not None:
         write_strategic_plots(plots, found.discourses, found.distributions)
     deliver(strategic_as_json(found), strategic_as_text(found), json_target)
     return ExitCode.DONE
+
+
+def _pair(text: str) -> tuple[str, str]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise UsageError(f"the pair {text!r} is no two names", "write --pair LARGER,SMALLER")
+    return names[0], names[1]
 
 
 def _weights(text: str) -> Mapping[str, float]:

@@ -20,7 +20,8 @@ from hipo.cli.options import PLUGINS
 from hipo.cli.qc_json import qc_as_json
 from quality.bootstrap import Resampling
 from quality.disagreement.report import DisagreementReport
-from quality.findings import Finding
+from quality.findings import Finding, QcSettings, qc_settings
+from scenarios.errors import UsageError
 
 app = command_app()
 MOST_SHOWN = 20
@@ -49,6 +50,13 @@ def print_qc(
     released_map: str | None = typer.Option(
         None, "--released-map", metavar="NAME|FILE", help="Their map; default the one of --map."
     ),
+    thresholds: list[str] = typer.Option(
+        [],
+        "--threshold",
+        metavar="NAME=X",
+        help=f"Another threshold: {', '.join(QcSettings.model_fields)}; repeatable.",
+        show_default=False,
+    ),
     output: Path | None = typer.Option(
         None,
         "-o",
@@ -71,6 +79,7 @@ def print_qc(
         by=by,
         released=released,
         released_map=released_map,
+        settings=qc_settings(dict(map(_threshold, thresholds))),
         how=Resampling(),
     )
     if output is not None:
@@ -80,11 +89,21 @@ def print_qc(
     return ExitCode.DONE
 
 
+def _threshold(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise UsageError(
+            f"the threshold {text!r} is no name with a value",
+            "write --threshold straight_share=0.9",
+        )
+    return name.strip(), value.strip()
+
+
 def _text(report: QcReport) -> Iterator[str]:
     if report.annotated.table is not None:
         yield "\n".join(oddity_lines(report.annotated.table))
     names = one_line(", ".join(report.annotators), 120)
-    yield f"{plural(report.items, 'item')}, {plural(report.answers, 'answer')} by {names}"
+    yield f"{plural(report.items, 'item')}, {plural(report.answers, 'answer')} by {names}{_changed(report)}"
     for level, title in _LEVELS.items():
         yield _level(report, level, title)
         if level == 1:
@@ -105,6 +124,17 @@ def _text(report: QcReport) -> Iterator[str]:
         yield f"{name}: raw answers against released ones\n" + columns(
             ["group", "annotator", "items", "differ", "same"], shown
         )
+
+
+def _changed(report: QcReport) -> str:
+    """Return a line with the thresholds that are not the usual ones; empty without any."""
+    usual = QcSettings().model_dump()
+    changed = [
+        f"{name} {value}"
+        for name, value in report.settings.model_dump().items()
+        if value != usual[name]
+    ]
+    return f"\nthresholds: {', '.join(changed)}" if changed else ""
 
 
 def _level(report: QcReport, level: int, title: str) -> str:

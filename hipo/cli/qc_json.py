@@ -17,7 +17,7 @@ _FINDING = "level code reason annotator item dimension value threshold"
 def qc_as_json(report: QcReport) -> dict[str, Any]:
     """Return what ``hipo qc --json`` writes.
 
-    ``findings`` of levels 1 to 3 and ``found``, their number by level and code; ``vocabulary``;
+    ``settings``, the thresholds; ``findings`` of levels 1 to 3 and ``found``, their number by level and code; ``vocabulary``;
     ``agreement``; ``beside_others``, every annotator by dimension; ``attention``, who answered lines with known
     labels; by dimension ``difficulty``, ``lengths``, ``confused``, ``adjacency``, ``split_polarity``,
     ``polarity_matches``, ``means``, ``references``, ``to_adjudicate`` and ``gold`` with notes;
@@ -26,6 +26,7 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
     return {
         "scheme": report.annotated.scheme.name,
         "sources": list(report.annotated.sources),
+        "settings": report.settings.model_dump(),
         **plain(report, "items annotators answers", annotators=list(report.annotators)),
         "found": {f"level {level}": dict(report.found(level)) for level in (1, 2, 3)},
         "findings": [plain(finding, _FINDING) for finding in report.findings],

@@ -8,9 +8,11 @@ from dataclasses import asdict, replace
 
 from hipo.app.strategic_metrics import StrategicMetrics
 from hipo.cli.console import columns, number, plain, plural
+from quality.bootstrap import Interval
 from quality.strategic.comparison import LabelLikeness
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
+from quality.strategic.model_pairs import PairedDifference
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
 from quality.strategic.shared_reasons import SharedReasons
@@ -52,6 +54,9 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
             yield f"Against {name}: mean over the others\n" + _agreement(
                 [_only(row, name) for row in found.against]
             )
+    if found.pairs:
+        title = "Pairs: how much nearer to the others the first is than the second, by dialogue"
+        yield f"{title}\n{_pairs(found.pairs)}"
     yield "Who wins an answer, by benefit and penalty (logistic regression)\n" + _models(
         found.outcome
     )
@@ -125,6 +130,26 @@ def _reasons(found: SharedReasons) -> str:
     )
 
 
+def _pairs(rows: Iterable[PairedDifference]) -> str:
+    table = [
+        [
+            row.quantity, row.statistic, number(row.wins), number(row.losses), number(row.ties),
+            _figure(row.mean), _figure(row.median), _figure(row.sd), _bounds(row.interval),
+            _p(row.p), _p(row.p_bonferroni),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    header = [
+        "of", "statistic", "wins", "losses", "ties", "mean", "median", "SD", "95%", "p",
+        "p (Bonferroni)",
+    ]  # fmt: skip
+    return columns(header, table)
+
+
+def _bounds(near: Interval | None) -> str:
+    return "" if near is None else f"{near.low:.3f} to {near.high:.3f}"
+
+
 def _models(models: Iterable[OutcomeModel]) -> str:
     rows = []
     for model in models:
@@ -133,11 +158,11 @@ def _models(models: Iterable[OutcomeModel]) -> str:
             _short(model.condition), number(model.answers), number(model.won), number(model.left_out),
             _figure(model.auc), "" if near is None else f"{near.low:.3f}-{near.high:.3f}",
             _figure(model.tjur), _figure(model.aic, 1), _figure(model.null_aic, 1),
-            _percent(model.correct), model.note,
+            _percent(model.correct), _figure(model.others_auc), _p(model.others_p), model.note,
         ])  # fmt: skip
     header = [
         "answers that count", "n", "won", "left out", "AUC", "95%", "Tjur R2", "AIC",
-        "AIC of none", "correct", "",
+        "AIC of none", "correct", "AUC of others", "p", "",
     ]  # fmt: skip
     return columns(header, rows)
 
@@ -179,7 +204,7 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
 
     ``formula``; ``distributions``, one per dialogue and annotator; ``agreement`` of the reference
     annotators with every pair, and ``against`` of them with the others; ``reasons`` of three or more
-    of them; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and
+    of them; ``pairs`` of models; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and
     where the witness then stands; ``odd``: what was odd in the files.
     """
     return {
@@ -188,6 +213,7 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
         "agreement": list(map(_likeness, found.agreement)),
         "against": list(map(_likeness, found.against)),
         "reasons": None if found.reasons is None else asdict(found.reasons),
+        "pairs": [asdict(row) for row in found.pairs],
         "outcome": [asdict(model) for model in found.outcome],
         "answers": [row for one in found.discourses for row in _answers(one)],
         "odd": [

@@ -1,4 +1,4 @@
-"""Figures by category, turn, goal, strategy and generator, and intervals over cases and scenarios."""
+"""Figures by category, tag, turn, goal, strategy and generator, and intervals over cases and scenarios."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.scores import GroupScore, Scores
 from quality.evaluation.scoring import natural_order
 
-BREAKDOWNS: tuple[Grouping, ...] = ("category", "turn", "goal", "strategy", "generator")
+BREAKDOWNS: tuple[Grouping, ...] = ("category", "tag", "turn", "goal", "strategy", "generator")
 _LEAD = (
     "The same figures on parts of the items. Labels are not spread alike over the parts: a part "
     "in which one label is common has a high accuracy for that reason alone."
@@ -47,7 +47,7 @@ def breakdowns_section(evaluated: Evaluated) -> ReportSection:
                 title = f"{task.title}: {evaluated.record.title(dimension)}"
                 folds.append(Fold(title, tuple(tables)))
     if not folds:
-        note = Remark("All items are of one category, turn, goal, strategy and generator.")
+        note = Remark("All items are of one category, tag, turn, goal, strategy and generator.")
         return ReportSection("breakdowns", "Part by part", _LEAD, (note,), absent=True)
     return ReportSection("breakdowns", "Part by part", _LEAD, tuple(folds))
 

@@ -52,6 +52,7 @@ class _ItemRow(BaseModel):
     arm: str = ""
     scenario: str = Field(min_length=1)
     category: str = ""
+    tags: tuple[str, ...] = ()
     goal: str | None = None
     expert_goal: str | None = None
     language: str = "en"
@@ -213,6 +214,7 @@ def _item(
         scenario=row.scenario,
         arm=row.arm,
         category=row.category,
+        tags=row.tags,
         turn=row.turn,
         strategy=row.strategy,
         generator=row.model,

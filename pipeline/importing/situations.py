@@ -108,6 +108,8 @@ class Situation:
     speaking: tuple[str, ...]
     """The roles that say something, in the order in which they begin."""
     labelled: tuple[str, ...]
+    tag: str = ""
+    """Of the scenario; empty: none."""
 
 
 def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
@@ -117,11 +119,13 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     """
     keys = {role: role_key(role) for role in told.names}
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
+    content += [told.tag] if told.tag else []
     return Scenario.model_validate(
         {
             **_common(
                 scheme, content, told.background or "Nothing else is known of the situation."
             ),
+            "tags": [told.tag] if told.tag else [],
             "roles": {
                 keys[role]: {
                     **_role(name, "Takes part in the dialogue.", "say what is said"),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from quality.evaluation.result_row import Fault, is_right
 
-Grouping = Literal["category", "turn", "goal", "strategy", "generator"]
+Grouping = Literal["category", "tag", "turn", "goal", "strategy", "generator"]
 
 
 @dataclass(frozen=True, slots=True)

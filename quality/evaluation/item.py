@@ -31,6 +31,8 @@ class EvaluationItem:
     scenario: str
     arm: str = ""
     category: str = ""
+    tags: tuple[str, ...] = ()
+    """Of its scenario."""
     turn: int | None = None
     """Place of the utterance in its dialogue from 0; None: the whole dialogue."""
     strategy: str = ""

@@ -10,18 +10,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from quality.annotations import Answer
+from quality.annotations import Answer, majority
 from quality.evaluation.result_row import ResultRow, is_right
 
 PEOPLE: Final = "people"
 """Stands where models have names: all annotators together; each alone is ``people/CODE``."""
+MAJORITY: Final = "people (majority)"
+"""Stands there, too: what more than half of them say, where three or more labelled a line."""
+_FEWEST: Final = 3
+"""Of two, a majority is both of them."""
 Given = Mapping[str, Mapping[str, str]]
 """Dimension -> annotator -> label, of one line or dialogue."""
 
 
 def is_people(model: str) -> bool:
     """Return whether what stands where models have names is people, together or one of them."""
-    return model == PEOPLE or model.startswith(f"{PEOPLE}/")
+    return model in (PEOPLE, MAJORITY) or is_one_person(model)
+
+
+def is_one_person(model: str) -> bool:
+    """Return whether what stands where models have names is one annotator."""
+    return model.startswith(f"{PEOPLE}/")
 
 
 def human_baseline(
@@ -34,11 +43,12 @@ def human_baseline(
     """Return the rows of people and of models on what both answered, as far as people could.
 
     Under each task and mode people stand once together, where an annotator is a draw, so that
-    their figures are means over annotators, and once each alone.
+    their figures are means over annotators, and once each alone; and once with the label of the
+    majority, which is wrong where no label has one.
 
     Args:
         rows: results of models; repetitions are left out.
-        people: answers of a quiz; ``item`` is ``case/arm#turn``, or ``case/arm``.
+        people: answers of a quiz, or of imported annotators; ``item`` is ``case/arm#turn``, or ``case/arm``.
         labels: the labels of each dimension.
         hidden: labels that people were not offered, by dimension; references that have them are
             left out.
@@ -97,34 +107,50 @@ def _references(
 def _readings(
     row: ResultRow, given: Given, names: Sequence[str], offered: Mapping[str, tuple[str, ...]]
 ) -> Iterator[ResultRow]:
-    """Yield what each annotator said about an item, as one of all and alone."""
+    """Yield what each annotator said about an item, as one of all and alone; then the majority."""
     asked = set(row.options or row.labels)
+    known = {dimension: by for dimension, by in given.items() if dimension in asked}
     for number, name in enumerate(names):
-        said = {d: by[name] for d, by in given.items() if name in by and d in asked}
-        if not said:
-            continue
-        answer = row.model_copy(
-            update={
-                "draw": number,
-                "model": PEOPLE,
-                "marks": (),
-                "reply": None,
-                "status": "answered",
-                "reason": "",
-                "labels": said,
-                "raw": {},
-                "faults": {},
-                "harmonised": (),
-                "options": {dimension: offered[dimension] for dimension in said},
-                "right": {
-                    reference: {
-                        dimension: is_right(said[dimension], label)
-                        for dimension, label in right.items()
-                        if dimension in said
-                    }
-                    for reference, right in row.references.items()
-                },
-            }
+        said = {dimension: by[name] for dimension, by in known.items() if name in by}
+        if said:
+            answer = _reading(row, said, offered)
+            yield answer.model_copy(update={"draw": number})
+            yield answer.model_copy(update={"model": f"{PEOPLE}/{name}"})
+    most = {d: majority([*by.values()]) for d, by in known.items() if len(by) >= _FEWEST}
+    if most:
+        split = {dimension: "unreadable" for dimension, label in most.items() if label is None}
+        yield _reading(row, most, offered).model_copy(
+            update={"model": MAJORITY, "faults": split, "reason": _SPLIT if split else ""}
         )
-        yield answer
-        yield answer.model_copy(update={"draw": 0, "model": f"{PEOPLE}/{name}"})
+
+
+_SPLIT = "no label has a majority"
+
+
+def _reading(
+    row: ResultRow, said: Mapping[str, str | None], offered: Mapping[str, tuple[str, ...]]
+) -> ResultRow:
+    """Return a row as people would have answered it."""
+    return row.model_copy(
+        update={
+            "draw": 0,
+            "model": PEOPLE,
+            "marks": (),
+            "reply": None,
+            "status": "answered",
+            "reason": "",
+            "labels": said,
+            "raw": {},
+            "faults": {},
+            "harmonised": (),
+            "options": {dimension: offered[dimension] for dimension in said},
+            "right": {
+                reference: {
+                    dimension: is_right(said[dimension], label)
+                    for dimension, label in right.items()
+                    if dimension in said
+                }
+                for reference, right in row.references.items()
+            },
+        }
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
-from quality.evaluation.people import PEOPLE, is_people
+from quality.evaluation.people import is_one_person
 from quality.evaluation.scores import ClassScore, Scores
 
 
@@ -36,7 +36,7 @@ def people_by_class(scores: Iterable[Scores]) -> list[PeopleOnLabel]:
     """
     known: defaultdict[tuple[str, str, str], dict[str, Scores]] = defaultdict(dict)
     for one in scores:
-        if is_people(one.model) and one.model != PEOPLE:
+        if is_one_person(one.model):
             known[one.reference, one.task, one.dimension].setdefault(one.model, one)
     rows = []
     for (reference, task, dimension), alone in known.items():

@@ -138,6 +138,7 @@ def result_of(
         arm=item.arm,
         scenario=item.scenario,
         category=item.category,
+        tags=item.tags,
         turn=item.turn,
         goal=item.goal,
         strategy=item.strategy,

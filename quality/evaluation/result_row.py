@@ -55,6 +55,8 @@ class ResultRow(BaseModel):
     arm: str = ""
     scenario: str = ""
     category: str = ""
+    tags: tuple[str, ...] = ()
+    """Of the scenario."""
     turn: int | None = None
     """Place of the utterance in its dialogue from 0; null where the item is a dialogue."""
     goal: str | None = None

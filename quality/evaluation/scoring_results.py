@@ -172,6 +172,8 @@ def _answer(
 def _groups(row: ResultRow) -> dict[Grouping, str]:
     known: dict[Grouping, str] = {
         "category": row.category,
+        # Of several tags none tells apart: parts of the items would overlap.
+        "tag": row.tags[0] if len(row.tags) == 1 else "",
         "turn": "" if row.turn is None else str(row.turn),
         "goal": row.goal or "",
         "strategy": row.strategy,

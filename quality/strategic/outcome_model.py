@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,12 @@ class OutcomeModel:
     auc: float | None = None
     auc_interval: Interval | None = None
     """95 %, after DeLong."""
+    auc_se: float | None = None
+    """The standard error behind it."""
+    others_auc: float | None = None
+    """Of answers with one reason: the area of a model of the answers decided without it."""
+    others_p: float | None = None
+    """Of the difference of both areas; two-sided, after DeLong, no answer is in both."""
     correct: float | None = None
     """Share of answers that fall on the side of 0.5 where they belong."""
     note: str = ""
@@ -77,10 +83,28 @@ def outcome_models(discourses: Sequence[Discourse]) -> list[OutcomeModel]:
     for dialogue in dialogues if 1 < len(dialogues) <= _MOST_DIALOGUES else ():
         own = [a for d in discourses if d.dialogue == dialogue for a in d.answers]
         models.append(outcome_model(f"dialogue {dialogue}", own))
-    for reason in reasons:
-        for_it = [a for a in answers if a.move.reasons and reason in a.move.reasons]
-        models.append(outcome_model(f"reason {reason}", for_it))
-    return models
+    return [*models, *(_for_reason(reason, answers) for reason in reasons)]
+
+
+def _for_reason(reason: str, answers: Iterable[LabelledAnswer]) -> OutcomeModel:
+    """Fit the model to answers decided for a reason, and compare it with that of the other answers.
+
+    The other answers have reasons, too, but not this one.
+    """
+    decided = [answer for answer in answers if answer.move.reasons]
+    own = outcome_model(
+        f"reason {reason}", [a for a in decided if reason in (a.move.reasons or ())]
+    )
+    others = outcome_model("others", [a for a in decided if reason not in (a.move.reasons or ())])
+    return replace(own, others_auc=others.auc, others_p=_difference_p(own, others))
+
+
+def _difference_p(first: OutcomeModel, second: OutcomeModel) -> float | None:
+    """Return how likely areas as different are by chance; None where an error is not known."""
+    if first.auc is None or first.auc_se is None or second.auc is None or second.auc_se is None:
+        return None
+    error = math.hypot(first.auc_se, second.auc_se)
+    return math.erfc(abs(first.auc - second.auc) / error / math.sqrt(2)) if error else None
 
 
 def outcome_model(condition: str, answers: Iterable[LabelledAnswer]) -> OutcomeModel:
@@ -149,7 +173,7 @@ def _described(
 ) -> OutcomeModel:
     fitted: Floats = np.asarray(results.predict(), dtype=np.float64)
     is_won = won == 1
-    area, interval = roc_area(fitted[is_won], fitted[~is_won])
+    area, error = roc_area(fitted[is_won], fitted[~is_won])
     betas, errors, ps = (np.asarray(x) for x in (results.params, results.bse, results.pvalues))
     return OutcomeModel(
         condition,
@@ -165,13 +189,14 @@ def _described(
         null_aic=float(2 - 2 * results.llnull),
         tjur=float(fitted[is_won].mean() - fitted[~is_won].mean()),
         auc=area,
-        auc_interval=interval,
+        auc_interval=None if error is None else _bounded(area, error),
+        auc_se=error,
         correct=float(((fitted > 0.5) == is_won).mean()),
     )  # fmt: skip
 
 
-def roc_area(positive: Floats, negative: Floats) -> tuple[float, Interval | None]:
-    """Return the area under the ROC curve and its 95 % interval; None with one of a kind.
+def roc_area(positive: Floats, negative: Floats) -> tuple[float, float | None]:
+    """Return the area under the ROC curve and its standard error; None with one of a kind.
 
     Args:
         positive: scores of those that should be high, shape ``(m,)``, at least one.
@@ -184,8 +209,11 @@ def roc_area(positive: Floats, negative: Floats) -> tuple[float, Interval | None
     if len(positive) < 2 or len(negative) < 2:
         return area, None
     variance = above.var(ddof=1) / len(positive) + beside.var(ddof=1) / len(negative)
-    half = _Z * math.sqrt(variance)
-    return area, Interval(max(0.0, area - half), min(1.0, area + half))
+    return area, math.sqrt(variance)
+
+
+def _bounded(area: float, error: float) -> Interval:
+    return Interval(max(0.0, area - _Z * error), min(1.0, area + _Z * error))
 
 
 def _placements(scores: Floats, others: Floats) -> Floats:

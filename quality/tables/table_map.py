@@ -180,7 +180,7 @@ class TableMap(Strict):
     """The turns of a row, in order."""
     context: dict[str, Names] = Field(default_factory=dict)
     """What else a row says of its dialogue: a name of ours, and the column. Of an imported dialogue
-    ``situation`` is what everybody there knows."""
+    ``situation`` is what everybody there knows, and ``tag`` the tag of its scenario."""
     people: dict[Identifier, Names] = Field(default_factory=dict)
     """By role the column that says who this is, those included who only listen."""
     goal: GoalSource | None = None

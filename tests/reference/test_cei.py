@@ -1,5 +1,7 @@
 """The figures of the CEI paper on agreement, through the commands and the released files."""
 
+import csv
+
 import pytest
 
 from tests.reference.cei import reference_folder
@@ -136,3 +138,28 @@ def test_over_all_subtypes_a_few_hundred_annotations_and_no_shared_icc(tmp_path)
         assert row["interval"] == pytest.approx([0.16, 0.25], abs=0.0151)
         counts = found["groups"][0]["difficulty"]["emotion"]
         assert [counts[n] for n in ("unanimous", "majority", "split")] == [43, 163, 94]
+
+
+def test_nobody_gives_one_emotion_as_often_as_the_printed_threshold_has_it(path, tmp_path):
+    """Section 4.2, whatever the others give; with a lower threshold those above it are found."""
+    with path.open(encoding="mac_roman", newline="") as file:
+        rows = list(csv.DictReader(file))
+    prefix = "sl_plutchik_primary_"
+    shares = {}
+    for column in (name for name in rows[0] if name.startswith(prefix)):
+        given = [row[column] for row in rows]
+        shares[column.removeprefix(prefix)] = max(map(given.count, given)) / len(given)
+    assert max(shares.values()) < 0.8
+
+    def found(share):
+        options = ("--threshold", "straight_chance=1", "--threshold", f"straight_share={share}")
+        report = figures(tmp_path / "qc.json", "qc", path, "--map", "cei", *options)
+        return {
+            finding["annotator"]
+            for finding in report["findings"]
+            if finding["code"] == "straight_lining" and finding["dimension"] == "emotion"
+        }
+
+    assert found(0.8) == set()
+    usual = sorted(shares.values())[1]
+    assert found(usual) == {who for who, share in shares.items() if share > usual}

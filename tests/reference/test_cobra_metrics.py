@@ -122,6 +122,19 @@ def test_benefit_and_penalty_tell_the_outcome_as_published(tmp_path, trial):
     )
 
 
+def test_benefit_and_penalty_tell_little_where_emotions_decide(tmp_path, trial):
+    """Figure 8; its test is not named. Beside emotions p < .05 is printed, beside logic p < .0001."""
+    models = {one["condition"]: one for one in metrics(tmp_path, trial, *RELEASED)["outcome"]}
+    emotion, logic = models["reason emotion"], models["reason logic"]
+    assert (emotion["answers"], logic["answers"]) == (71, 245)
+    assert emotion["auc"] == pytest.approx(0.601, abs=5e-4)
+    assert emotion["others_auc"] == pytest.approx(0.847, abs=5e-4)
+    assert emotion["others_p"] == pytest.approx(0.0014, abs=5e-5)
+    assert logic["auc"] == pytest.approx(0.829, abs=5e-4)
+    assert logic["others_auc"] == pytest.approx(0.669, abs=5e-4)
+    assert logic["others_p"] == pytest.approx(0.0364, abs=5e-5)
+
+
 def test_a_table_without_the_authors_own_columns_in_another_order_reads_the_same(tmp_path, trial):
     """Whatever the order of columns and their delimiter: nothing but the labels is used."""
     own = {*METRICS, "Z_bat", "Z_pat", "reason_list", "relevance_binary", "manner_binary",

@@ -159,3 +159,44 @@ def test_a_review_is_no_human_baseline(hipo: Hipo, run: Path) -> None:
     hipo("review", "export", str(run), "--to", "csv", "--blank", "--all", "-o", "out")
     found = hipo("evaluate", "people", str(folder), str(run))
     assert (found.code, "is no quiz" in found.err) == (2, True)
+
+
+READERS = """id,sd_situation,sd_speaker_role,sd_listener_role,sd_utterance,\
+sl_plutchik_primary_Ada,sl_plutchik_primary_Bea,sl_plutchik_primary_Cem,gold_standard
+1,The lift is stuck.,guest,porter,Lovely.,anger,anger,joy,anger
+2,The soup is cold.,guest,waiter,How kind.,anger,sadness,joy,sadness
+3,The train left.,clerk,guest,There is another.,trust,trust,trust,trust
+4,It rains.,guest,guide,You promised sun.,sadness,anger,anger,anger
+"""
+
+
+def test_imported_annotators_stand_beside_models_where_there_is_no_quiz(hipo: Hipo) -> None:
+    Path("data_sarcasm.csv").write_text(READERS)
+    imported = hipo("import", "data_sarcasm.csv", "--map", "cei", "-o", "read")
+    assert imported.code == 0, imported.err
+    task = (
+        "--any",
+        "--task",
+        "cei-emotion",
+        "--model",
+        "offline/random",
+        "-o",
+        "asked",
+        "--no-page",
+    )
+    assert hipo("evaluate", "read", *task).code == 0
+    data = orjson.loads(hipo("evaluate", "people", "asked", "read", "--format", "json").out)
+    assert (data["study"], data["annotators"]) == ("", ["Ada", "Bea", "Cem"])
+    found = {score["model"]: score["accuracy"]["value"] for score in data["scores"]}
+    assert found.pop("offline/random") is not None
+    assert found == {
+        "people": pytest.approx((2 + 4 + 2) / 12),
+        "people/Ada": 0.5,
+        "people/Bea": 1.0,
+        "people/Cem": 0.5,
+        "people (majority)": 0.75,
+    }
+    text = hipo("evaluate", "people", "asked", "read").out
+    assert text.startswith("3 annotators whose answers were imported: Ada, Bea, Cem\n\n")
+    compared = text.partition("difference in accuracy")[2]
+    assert ("people (majority)" in compared, "people/Ada" in compared) == (True, False)

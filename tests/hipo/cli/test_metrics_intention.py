@@ -84,6 +84,35 @@ def test_questions_are_checked_and_answers_scored_by_face_act(hipo, files):
     assert "anything at all.csv:4: duplicate: asks_for_more" in text
 
 
+def test_what_most_of_three_people_choose_is_scored_as_one_answer(hipo, files, tmp_path):
+    """Two of three find the first, all differ on the second, two alone answer the third."""
+    path = tmp_path / "asked.csv"
+    people = ("1", "1", "2"), ("1", "2", "3"), ("1", "1", "")
+    good = ["makes_request", "thanks_for_offer", "persuader_criticises", "1"]
+    command = files()
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*HEADER[:-1], "said_by_Ada", "said_by_Bo", "said_by_Cy", "said_by_model"])
+        writer.writerows(
+            [f"t{i}", "A", "Please.", "hneg-", *ASKS, *good, *chosen, "1"]
+            for i, chosen in enumerate(people)
+        )
+    command[2] = str(path)
+    found = hipo(*command, "--majority", "Ada, Bo,Cy", "--json", "-").data
+    accuracy = {one["who"]: one["accuracy"][-1] for one in found["answerers"]}
+    assert {who: (cell["right"], cell["questions"]) for who, cell in accuracy.items()} == {
+        "Ada": (3, 3), "Bo": (2, 3), "Cy": (0, 2), "model": (3, 3), "majority": (1, 2),
+    }  # fmt: skip
+    assert (
+        "majority: accuracy by face act and speaker"
+        in hipo(*command, "--majority", "Ada,Bo,Cy").out
+    )
+    nobody = hipo(*command, "--majority", "Ada,Bo,Dee")
+    assert (nobody.code, "nobody called 'Dee' answered" in nobody.err) == (2, True)
+    elsewhere = hipo("metrics", "intention", "results.jsonl", "--majority", "Ada,Bo,Cy")
+    assert elsewhere.code == 2
+
+
 def test_results_of_an_evaluation_are_scored_by_what_is_right(hipo, tmp_path):
     def row(item, right, said, **more):
         options = ["refuses_flatly", "is_willing", "asks_about_organisation", "praises_persuader"]

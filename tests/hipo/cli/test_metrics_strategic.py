@@ -70,6 +70,27 @@ def test_models_are_compared_with_each_person(hipo: Hipo, trial: str) -> None:
     assert pairs == {("anna", "ben"), ("ben", "anna")}
 
 
+def test_models_in_pairs_are_held_against_people_dialogue_by_dialogue(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    """The larger one says what people say in both trials, the smaller one in one of them."""
+    one = table(tmp_path / "one.csv", anna="1", ben="1", large="1", small="3")
+    two = table(tmp_path / "two.csv", anna="2", ben="2", large="2", small="2")
+    command = ("metrics", "strategic", one, two, "--with", "large,small", "--pair", "large,small")
+    found = {row["quantity"]: row for row in hipo(*command, "--json", "-").data["pairs"]}
+    assert list(found) == ["BaT", "PaT", "NRBaT", "commitment", "relevance", "manner", "quality"]
+    commitment = found["commitment"]
+    assert (commitment["wins"], commitment["losses"], commitment["ties"]) == (1, 0, 1)
+    # Two of three alike, by chance two of nine: kappa 4/7, and 1 of the other.
+    assert commitment["mean"] == pytest.approx(3 / 14)
+    assert commitment["p_bonferroni"] == pytest.approx(min(1, 4 * commitment["p"]))
+    assert (found["manner"]["ties"], found["manner"]["p"]) == (2, None)
+    assert "Pairs: how much nearer to the others" in hipo(*command).out
+    assert hipo("metrics", "strategic", one, "--json", "-").data["pairs"] == []
+    unnamed = hipo("metrics", "strategic", one, two, "--pair", "large,small")
+    assert (unnamed.code, "name the models of files with --with" in unnamed.err) == (2, True)
+
+
 def test_variant_weights_and_threshold_are_options(hipo: Hipo, trial: str) -> None:
     options = ("--variant", "as_released", "--weights", "manner=1, relevance=0", "--threshold", "4")
     found = hipo("metrics", "strategic", trial, *options, "--json", "-").data
@@ -126,6 +147,8 @@ def test_a_code_that_no_map_knows_is_told_by_row_and_leaves_the_rest(
         (("--threshold", "9"), "threshold 9 is no rating"),
         (("--with", "nobody"), "no annotator 'nobody'"),
         (("--with", "anna,ben,juror"), "nobody is left"),
+        (("--pair", "juror"), "the pair 'juror' is no two names"),
+        (("--with", "juror", "--pair", "juror,anna"), "'anna' is none of those that are compared"),
         (("--map", "cobar"), "unknown map 'cobar'"),
         (("--map", "cei"), "found no column"),
     ],

@@ -242,6 +242,9 @@ def test_raw_answers_are_held_against_released_ones(
         (("agreement", "nowhere"), "neither a file nor a run"),
         (("import", "TABLE", "--map", "cei", "--scheme", "hipo"), "leave --scheme"),
         (("qc", "TABLE", "--map", "cobra"), "found no column"),
+        (("qc", "TABLE", "--map", "cei", "--threshold", "0.9"), "write --threshold straight_share"),
+        (("qc", "TABLE", "--map", "cei", "--threshold", "timing=2"), "did you mean 'timing_z'"),
+        (("qc", "TABLE", "--map", "cei", "--threshold", "straight_share=2"), "it is 0.8 where"),
     ],
 )
 def test_a_mistake_is_one_message(
@@ -276,6 +279,31 @@ def test_tables_of_figures_say_which_items_alone_some_of_them_rest_on(
     path.write_text("item,Ada,Bo,Cy\n1,a,b,\n2,b,b,\n3,a,a,\n4,b,b,a\n")
     for command in ("agreement", "qc"):
         assert "of the 3 of 4 items with 2 answers each" in hipo(command, str(path)).out
+
+
+def test_thresholds_of_quality_control_are_those_that_are_wanted(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    """The modified z-score of 31 s is 2.61, and 1.84 of its logarithm."""
+    path = tmp_path / "times.csv"
+    times = (10, 12, 14, 17, 20, 31)
+    rows = (f"{i},Ada,{'xy'[i % 2]},{seconds}\n" for i, seconds in enumerate(times))
+    path.write_text("item,annotator,label,seconds\n" + "".join(rows))
+
+    def found(*thresholds: str) -> dict[str, int]:
+        words = [word for threshold in thresholds for word in ("--threshold", threshold)]
+        counts: dict[str, int] = as_json(hipo, "qc", path, *words)["found"]["level 2"]
+        return counts
+
+    assert found() == found("timing_z=2.5") == {}
+    assert found("timing_scale=seconds", "timing_z=2.5") == {"timing_outlier": 1}
+    assert found("timing_scale=seconds", "timing_z=2.7") == {}
+    assert found("fastest_seconds=13", "slowest_seconds=30") == {"too_fast": 2, "too_slow": 1}
+    assert found("straight_share=0.4", "straight_minimum=6") == {"straight_lining": 1}
+    changed = ("--threshold", "timing_z=2.5")
+    assert as_json(hipo, "qc", path, *changed)["settings"]["timing_z"] == 2.5
+    assert "thresholds: timing_z 2.5\n" in hipo("qc", str(path), *changed).out
+    assert "thresholds:" not in hipo("qc", str(path)).out
 
 
 def test_a_list_of_findings_that_ends_early_says_how_many_everybody_has(

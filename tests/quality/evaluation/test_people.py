@@ -3,7 +3,8 @@
 import pytest
 
 from quality.annotations import Answer
-from quality.evaluation.people import human_baseline, place_of
+from quality.evaluation.people import MAJORITY, human_baseline, place_of
+from quality.evaluation.people_by_class import people_by_class
 from quality.evaluation.scoring_results import score_results
 from tests.quality.evaluation.scripted import QUICK
 from tests.quality.evaluation.test_scoring_results import row
@@ -56,6 +57,33 @@ def test_people_together_are_compared_with_a_model_by_the_mean_of_their_answers(
     # The model is right on the first, people on the second and by a third on the first.
     assert pair.n == 2
     assert pair.accuracy.value == pytest.approx(0.5 - (1 / 3 + 1) / 2)
+
+
+def test_the_majority_of_three_stands_beside_them_and_is_wrong_where_they_split():
+    rows = [line(i, "Quality", "Manner") for i in range(4)]
+    labels = ["Quality Quality Manner", "Quality Manner Manner", "Quality Manner Other"]
+    people = [
+        said(i, f"P{n}", label)
+        for i, given in enumerate(labels)
+        for n, label in enumerate(given.split())
+    ]
+    people += [said(3, name, "Quality") for name in ("P0", "P1")]  # of two there is no majority
+    found = baseline(rows, people)
+    most = [row for row in found if row.model == MAJORITY]
+    assert [row.labels["veracity"] for row in most] == ["Quality", "Manner", None]
+    assert [row.right["declared"]["veracity"] for row in most] == [True, False, False]
+    assert (most[-1].status, most[-1].reason) == ("answered", "no label has a majority")
+    scores = {s.model: s for s in score_results(found, LABELS, how=QUICK).scores}
+    assert (scores[MAJORITY].items, scores[MAJORITY].accuracy.value) == (3, pytest.approx(1 / 3))
+    assert scores[MAJORITY].tally.unreadable == 1
+    by_class = {one.label: one.annotators for one in people_by_class(scores.values())}
+    assert by_class == {"Quality": 3}  # the majority is no fourth person
+
+
+def test_two_people_have_no_row_of_a_majority():
+    people = [said(0, "P1", "Quality"), said(0, "P2", "Quality")]
+    found = baseline([line(0, "Quality", "Manner")], people)
+    assert MAJORITY not in {row.model for row in found}
 
 
 def test_people_stand_once_under_each_task_and_mode():

@@ -10,6 +10,14 @@ from tests.quality.evaluation.scripted import QUICK
 LABELS = {"veracity": ("Quality", "Manner", "None"), "goal": ("deception", "disclosure")}
 
 
+def test_one_tag_is_a_part_and_several_are_none():
+    rows = [
+        row(i, "Quality", "Quality", tags=tags) for i, tags in enumerate([("peer",), ("a", "b")])
+    ]
+    (score,) = score_results(rows, {"veracity": LABELS["veracity"]}, how=QUICK).scores
+    assert [(g.group, g.n) for g in score.groups if g.by == "tag"] == [("peer", 1)]
+
+
 def row(number, right, said, **fields):
     values = {
         "item": f"i{number}",

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import Move
@@ -91,7 +92,36 @@ def test_each_reason_has_a_model_of_its_own():
     st.lists(st.integers(0, 5), min_size=1, max_size=12),
 )
 def test_the_area_is_the_share_of_pairs_in_the_right_order(positive, negative):
-    area, interval = roc_area(np.array(positive, float), np.array(negative, float))
+    area, error = roc_area(np.array(positive, float), np.array(negative, float))
     pairs = [(p > n) + 0.5 * (p == n) for p in positive for n in negative]
     assert area == pytest.approx(sum(pairs) / len(pairs))
-    assert interval is None or interval.low - 1e-12 <= area <= interval.high + 1e-12
+    assert (error is None) == (min(len(positive), len(negative)) < 2)
+    assert error is None or error >= 0
+
+
+def told_by(answers, *reasons):
+    return [answer(a.standing.bat, a.standing.pat, a.move.winner, *reasons) for a in answers]
+
+
+def test_answers_of_a_reason_are_compared_with_those_decided_without_it():
+    """Where sides are drawn by lot, benefit and penalty tell nothing."""
+    rng = np.random.default_rng(1)
+    by_lot = [
+        answer(a.standing.bat, a.standing.pat, str(rng.choice(["witness", "questioner"])))
+        for a in sampled(400, seed=2)
+    ]
+    answers = [*told_by(sampled(400), "logic"), *told_by(by_lot, "emotion")]
+    unexplained = by_lot  # without reasons, neither here nor there
+    models = outcome_models([Discourse("trial", "A", (*answers, *unexplained))])
+    whole, emotion, logic = models
+    assert (whole.others_auc, whole.others_p) == (None, None)
+    assert (logic.others_auc, emotion.others_auc) == (emotion.auc, logic.auc)
+    z = (logic.auc - emotion.auc) / np.hypot(logic.auc_se, emotion.auc_se)
+    assert logic.others_p == emotion.others_p == pytest.approx(2 * norm.sf(z))
+    assert logic.others_p < 0.001
+    assert logic.auc_interval.high - logic.auc == pytest.approx(1.96 * logic.auc_se, rel=1e-3)
+
+
+def test_a_reason_that_everybody_gives_has_nothing_to_be_compared_with():
+    models = outcome_models([Discourse("trial", "A", tuple(told_by(sampled(200), "logic")))])
+    assert (models[1].others_auc, models[1].others_p) == (None, None)
