@@ -124,8 +124,8 @@ def _round(
     base_url: str, sample: list[dict[str, object]], bodies_file: Path, dialogues: int
 ) -> tuple[dict[str, Took], int]:
     """Let everyone have a turn; return what it took each, and how many calls there were."""
-    wall, cpu, calls = played("compatible", base_url, dialogues, IN_FLIGHT)
-    took = {HIPO: Took(wall, cpu)}
+    own = played("compatible", base_url, dialogues, IN_FLIGHT)
+    calls, took = own.calls, {HIPO: Took(own.seconds, own.cpu_s)}
     bodies = [{**sample[i % len(sample)], "seed": i} for i in range(calls)]
     bodies_file.write_bytes(orjson.dumps(bodies))
     began = time.process_time()
