@@ -46,7 +46,7 @@ class _Load:
 
 _LOADS = (
     _Load(0.2, 256, 2_000, {"compatible": 1.15, "openai": 1.25}),
-    _Load(0.2, 1_024, 4_000, {"compatible": 1.25}),
+    _Load(0.2, 1_024, 2_000, {"compatible": 1.25}),
     _Load(0.0, 256, 1_000, {"compatible": 1 / 0.3}),
 )
 
