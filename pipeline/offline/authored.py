@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from pipeline.offline.lexicon import words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast, says, staged_scene
+from pipeline.offline.tactics import VERACITY
 from scenarios.lines.model import StageLine
 
 ANGLE_LINE = "A question you want answered sooner or later"
@@ -79,8 +81,44 @@ def _is_plain(line: StageLine) -> bool:
 
 def true_details(asked: ActorRequest, cast: Cast) -> tuple[StageLine, ...]:
     """Return the unsaid lines that answer a part of the standing question truly."""
-    own, others = _unsaid(asked, cast, {"veracity": "Quantity"})
+    own, others = _unsaid(asked, cast, {VERACITY: "Quantity"})
     return (*own, *others)
+
+
+def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the weights of veracity that say a fact's own line as often as they can.
+
+    But for two thirds of the draws, which are left to that line, they come to what was given over the
+    facts of a scene, whatever the lines for this kind of question mostly do with the truth: else the
+    label would follow from the question, and so from its place. A label that has too many lines is
+    given up for those that have too few, and no other one is. To a question that does not need the
+    fact everything is None, and says so.
+    """
+    own, _ = _unsaid(asked, cast, {})
+    firsts = cast.first_lines(asked.last("INITIATOR"))
+    if not own or not firsts:
+        return weights
+    has = own[0].labels.get(VERACITY, "")
+    if cast.needs_no_fact(own[0]):
+        return {has: 1}
+    whole = sum(weights.values())
+    due = {label: weight * len(firsts) for label, weight in weights.items()}
+    for line in firsts:
+        if cast.needs_no_fact(line):
+            due[line.labels[VERACITY]] = due.get(line.labels[VERACITY], 0) - whole
+    usual = Counter(
+        line.labels.get(VERACITY, "") for line in firsts if not cast.needs_no_fact(line)
+    )
+    lack = {label: count - usual[label] * whole for label, count in due.items()}
+    missing = {label: count for label, count in lack.items() if count > 0}
+    kept = max(0, due.get(has, 0))
+    given_up = usual[has] * whole - kept
+    if given_up <= 0 or not missing:
+        return {has: 1}
+    drawn = {has: kept * sum(missing.values()), **{k: v * given_up for k, v in missing.items()}}
+    # Two of three draws say the fact's own line all the same: it reads best.
+    drawn[has] += 2 * sum(drawn.values())
+    return drawn
 
 
 def has_unsaid(asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]) -> bool:

@@ -10,6 +10,7 @@ from pipeline.offline.authored import (
     authored_answer,
     authored_question,
     free_to_change,
+    weighed,
 )
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.initiating import ask
@@ -32,6 +33,7 @@ from pipeline.offline.tactics import (
     draw_value,
     goal_mark,
     labels_wanted,
+    veracity_weights,
 )
 
 __all__ = ["PromptNotUnderstood", "answer"]
@@ -71,12 +73,18 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     named = labels_wanted(asked, goal)
     wanted = {**named, **asked.declared, **asked.wanted}
     cast = cast_of(asked, goal)
-    kept = named if free_to_change(asked) else wanted
+    scene = read_scene(asked, cast)
+    weights: Mapping[str, int] = veracity_weights(goal_mark(goal), detailed=scene.detailed)
+    weights = weighed(asked, cast, weights) if cast else weights
+    tactic = _drawn(asked, goal, wanted, weights, (state, seed))
+    # What the truth is to become is drawn before a line is looked for: lines that were written for a
+    # question would have it follow from the question, and so from the place of the answer.
+    named = {VERACITY: tactic.veracity, **named}
+    kept = named if free_to_change(asked) else {**named, **wanted}
     spoken = authored_answer(asked, cast, kept, state, seed) if cast else None
     if spoken:
         wanted = {**spoken.line.labels, **asked.wanted}
-    scene = read_scene(asked, cast)
-    tactic = _drawn(asked, goal, wanted, scene, (state, seed))
+        tactic = _drawn(asked, goal, wanted, weights, (state, seed))
     text = spoken.text if spoken else ""
     falsehood = cast.falsehood(spoken.line) if cast and spoken and text else ""
     if not text:
@@ -130,7 +138,11 @@ def _in_other_words(
 
 
 def _drawn(
-    asked: ActorRequest, goal: str, wanted: dict[str, str], scene: Scene, start: tuple[int, int]
+    asked: ActorRequest,
+    goal: str,
+    wanted: dict[str, str],
+    weights: Mapping[str, int],
+    start: tuple[int, int],
 ) -> Tactic:
     """Return the labels that are drawn, or wanted; ``start`` is the state and the seed."""
     state, seed = start
@@ -139,7 +151,7 @@ def _drawn(
         wanted,
         mark=goal_mark(goal),
         open_acts=_open_labels(asked),
-        detailed=scene.detailed,
+        veracity=weights,
         steady=Dice(state, _STEADY),
         loose=Dice(state, _LOOSE, seed),
     )

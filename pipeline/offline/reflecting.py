@@ -9,7 +9,7 @@ from pipeline.offline.phrases import tidy
 from pipeline.offline.rationales import quoted
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood
 from pipeline.offline.staging import cast_of
-from pipeline.offline.tactics import labels_wanted
+from pipeline.offline.tactics import VERACITY
 from pipeline.offline.wording import sentence
 
 _REASON, _CARRIED = "_reason", "_carried"
@@ -34,8 +34,8 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
         raise PromptNotUnderstood("line 'Utterance: ...' under '# The draft'")
     declared = asked.declared
     dimensions = [f.name.removesuffix(_CARRIED) for f in asked.fields if f.name.endswith(_CARRIED)]
-    goal = asked.line("Your goal", "Goal")
-    cast = cast_of(asked, goal)
+    cast = cast_of(asked, asked.line("Your goal", "Goal"))
+    wanted = {**{k: v for k, v in declared.items() if k == VERACITY}, **asked.wanted}
     authored = cast is not None and cast.line_of(draft) is not None
     fixed = Dice(hash_texts((draft, *sorted(declared.values()))))
     vague = declared.get("veracity") == "Manner"
@@ -47,11 +47,7 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
         kind = "fits"
         if len(draft.split()) > _LONGEST or draft in {text for _, text in asked.spoken}:
             kind = "unfit"
-        elif (
-            cast is not None
-            and not authored
-            and has_unsaid(asked, cast, labels_wanted(asked, goal))
-        ):
+        elif cast is not None and not authored and has_unsaid(asked, cast, wanted):
             kind = "unlike"
         reason = _said(kind, {"words": (quoted(draft),)}, dice)
         answered |= {"fit": kind == "fits", "fit_reason": reason}

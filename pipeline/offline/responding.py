@@ -19,6 +19,8 @@ from pipeline.offline.wording import adapted, joined, repeats, sentences
 from scenarios.lines.model import StageLine
 
 _TRIES = 24
+_BESIDE = 90
+"""Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
 _LONG = 14
 """Words of a clause that is put into a sentence of the grammar."""
 INFORM, AFFECT, CHANGE = "Inform", "Affect", "Relevance"
@@ -85,7 +87,8 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     spoken = " ".join(said).lower()
     details = cast.details(asked.last("INITIATOR")) if cast else ()
     return Scene(
-        topics=_topics(asked.section("Situation"), private, speaker, hearer),
+        topics=(cast.scene.lines.topics if cast else ())
+        or _topics(asked.section("Situation"), private, speaker, hearer),
         details=tuple(detail for detail in details if detail.lower() not in spoken),
         lines=true_details(asked, cast) if cast else (),
         covers=tuple(
@@ -166,6 +169,10 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, str]:
     """
     template, closers = dice.pick(phrasings(tactic, scene) or [("", ())])
     core = fill(template, scene.slots(tactic.intention), dice)
+    if tactic.intention == AFFECT and dice.chance(15):
+        closers = ()
+    if tactic.intention == INFORM and dice.chance(_BESIDE):
+        closers = listed(CLOSED, INFORM, tactic.veracity)
     closer = dice.pick(closers) if closers else ""
     register = scene.manner.register
     parts = (_led(core, dice, scene.manner), closer)

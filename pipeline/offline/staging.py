@@ -100,19 +100,31 @@ class Cast:
     def answers(self, question: str) -> tuple[tuple[StageLine, ...], tuple[StageLine, ...]]:
         """Return the lines that answer a question: those of the fact, and those for any fact.
 
-        Both are empty where nothing was written for this question.
+        Both are empty where nothing was written for this question. What leaves any question leaves
+        this one, too, and comes last.
         """
         kinds = self._kinds(question)
-        fitting = [
-            line
-            for kind in kinds
-            for line in self.scene.lines.responder
-            if line.answers == kind and line.goal == self.goal
-        ]
+        lines = [line for line in self.scene.lines.responder if line.goal == self.goal]
+        fitting = [line for kind in kinds for line in lines if line.answers == kind]
+        if kinds and PRESSED not in kinds:
+            fitting += [line for line in lines if line.leaves_any_question]
         return (
             tuple(line for line in fitting if line.fact == self.fact),
             tuple(line for line in fitting if line.fact == ANY_FACT),
         )
+
+    def first_lines(self, question: str) -> tuple[StageLine, ...]:
+        """Return for each fact the line that was written first for this kind of question."""
+        kinds = self._kinds(question)
+        firsts: dict[str, StageLine] = {}
+        for line in self.scene.lines.responder:
+            if line.answers in kinds and line.goal == self.goal and line.fact != ANY_FACT:
+                firsts.setdefault(line.fact, line)
+        return tuple(firsts.values())
+
+    def needs_no_fact(self, line: StageLine) -> bool:
+        """Whether a line answers the hard question, which can be answered in full without its fact."""
+        return line.answers == HARD_QUESTION and line.fact in self.scene.lines.needless
 
     def _kinds(self, question: str) -> tuple[str, ...]:
         if question in self.scene.hard_questions:

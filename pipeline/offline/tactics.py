@@ -16,13 +16,13 @@ _WEIGHTS: dict[str, dict[str, int]] = {
     INTENTION: {"Inform": 42, "Convince": 30, "Motivate": 15, "Affect": 13},
     ACT: {"Representatives": 62, "Commissives": 17, "Expressives": 11, "Directives": 10},
 }
-_VERACITY = {
-    "d": {"Quantity": 38, "Quality": 27, "Manner": 17, "None": 11, "Relevance": 7},
-    "t": {"Quantity": 40, "None": 30, "Manner": 21, "Relevance": 9},
-}
-"""Shares by goal mark: Representatives and Quantity lead, Relevance is rarest, nothing is declared.
+_TRUE = {"None": 34, "Quantity": 26, "Manner": 22, "Relevance": 18}
+_VERACITY = {"d": {**_TRUE, LIE: 100}, "t": _TRUE}
+"""Weights by goal mark. Representatives lead, nothing is declared; of what manipulates without a lie
+Quantity leads and Relevance is rarest. Whoever deceives lies in every second answer and else does as the
+truthful do, so that no other label tells a goal.
 
-Source: HIPO, appendix B.2 (the order; the shares are ours).
+Source: HIPO, appendix B.2 (the order; the weights are ours).
 """
 REPERTOIRE = {
     INTENTION: ("Inform", "Convince", "Motivate", "Affect"),
@@ -87,27 +87,30 @@ def _number(field: AnswerKey, wanted: str | None, dice: Dice) -> float:
     return round(low + (high - low) * dice.below(1001) / 1000, 3)
 
 
+def veracity_weights(mark: str, *, detailed: bool) -> dict[str, int]:
+    """Return the weights of veracity; of Quantity only where there is a true detail to tell."""
+    return {k: v for k, v in _VERACITY[mark].items() if detailed or k != "Quantity"}
+
+
 def draw_tactic(
     fields: Sequence[AnswerKey],
     wanted: Mapping[str, str],
     *,
     mark: str,
     open_acts: Sequence[str],
-    detailed: bool,
+    veracity: Mapping[str, int],
     steady: Dice,
     loose: Dice,
 ) -> Tactic:
-    """Choose intention, veracity and act.
+    """Choose intention, veracity (by its weights) and act.
 
     ``steady`` depends on the prompt alone, ``loose`` on the seed too: most samples of one prompt
-    agree on the tactic and some do not. Quantity is drawn only where there is a true detail to tell (``detailed``).
+    agree on the tactic and some do not.
     """
     asked = {field.name: field.options for field in fields if field.kind == "label"}
     drawn: dict[str, str] = {}
     for dimension, known in REPERTOIRE.items():
-        weights = dict(_VERACITY[mark] if dimension == VERACITY else _WEIGHTS[dimension])
-        if dimension == VERACITY and not detailed:
-            weights.pop("Quantity")
+        weights = veracity if dimension == VERACITY else _WEIGHTS[dimension]
         options = [o for o in asked.get(dimension, known) if o in known]
         if dimension == ACT and open_acts:
             options = [o for o in options if o in open_acts] or [o for o in known if o in open_acts]

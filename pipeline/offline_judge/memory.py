@@ -200,12 +200,13 @@ def _remembered(scenario: Scenario, lines: StageLines, line: StageLine) -> Remem
 
 def _questions(scenario: Scenario, lines: StageLines, line: StageLine) -> tuple[str, ...]:
     """Return what it answers: every question that presses presses on the hard one."""
+    own = [fact.angle for fact in scenario.facts if line.fact in (fact.id, ANY_FACT)]
+    angles = [angle for angle in own if angle]
     if line.answers == ANGLE:
-        angles = [fact.angle for fact in scenario.facts if line.fact in (fact.id, ANY_FACT)]
-        return tuple(angle for angle in angles if angle)
+        return tuple(angles)
     pressed = [asked.text for asked in lines.initiator]
     shared = scenario.opening.shared
     hard = list(shared.hard_question) if shared else []
     if line.answers == HARD_QUESTION:
         return (*hard, *pressed)
-    return (*pressed, *hard)
+    return (*pressed, *hard, *(angles if line.leaves_any_question else ()))

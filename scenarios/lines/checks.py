@@ -113,6 +113,11 @@ def _stage(checked: _Checked, lines: StageLines) -> Iterator[Problem]:
         yield from _line(checked, place, line)
     texts = [line.text for line in lines.responder]
     yield from _repeated(checked, ("responder",), texts, "text")
+    facts = [fact.id for fact in checked.scenario.facts]
+    for number, name in enumerate(lines.needless):
+        if name not in facts:
+            expected = f"one of {', '.join(facts)}"
+            yield checked.error(("needless", number), repr(name), expected, "reference")
     for number, detail in enumerate(lines.details):
         yield from _detail(checked, ("details", number), detail, known)
     texts = [detail.text for detail in lines.details]

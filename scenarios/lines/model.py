@@ -74,6 +74,11 @@ class StageLine(LabelledLine):
     """``hard_question``, ``angle`` (the fact's own), ``pressed`` (any line of the initiator here),
     or the id of one of them."""
 
+    @property
+    def leaves_any_question(self) -> bool:
+        """Whether it talks about something else, whatever presses: then it does so after any question."""
+        return self.answers == PRESSED and self.labels.get("veracity") == "Relevance"
+
 
 class Detail(Strict):
     """A true clause that can be checked and answers a part of a question; it is put into a sentence."""
@@ -95,6 +100,12 @@ class StageLines(Strict):
     initiator: Annotated[tuple[InitiatorLine, ...], Field(min_length=3)]
     responder: Annotated[tuple[StageLine, ...], Field(min_length=6)]
     details: tuple[Detail, ...] = ()
+    needless: Annotated[tuple[Identifier, ...], BeforeValidator(as_tuple)] = ()
+    """Facts that a full and honest answer to the hard question does not need: whatever leaves them alone
+    is *None* there."""
+    topics: tuple[Text, ...] = ()
+    """Things that these two can turn to, which answer no question and touch no fact; each goes after "we
+    have hardly said a word about"."""
 
 
 class FlowLine(Strict):

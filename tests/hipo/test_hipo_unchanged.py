@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "8235d879dbbf1600092fb3b17107d4b9df6a7db1b71cb0aa046e53b4fd1629b8",
+        "23977044b143435d2bdc100505a49db753f3a71990d9aba7ff3e3ddea49b8bee",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "2e8d9ece93b42becddb06914c7dc7a3d864020fd04bf6a3201981fa3cbf309d2",
+        "f94bb341398a83a8496ae51e5f9c1ff42fe9640cef887c33a01b0f01b0d687df",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "129e6c1a25feef8aea88b533a2d194208d470b733ed421fb54b85c658e9f3b1e",
+        "be29ee53589e6cbd96d9d327b3fefe0049bc7845ee87657efaefc32a0ed13978",
     ),
 }
 

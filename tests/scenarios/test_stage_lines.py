@@ -9,7 +9,7 @@ from scenarios.lines.library import exemplar_lines, gold_lines, scenarios_with, 
 from scenarios.lines.model import ANGLE, HARD_QUESTION, PRESSED, StageLines
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
-from scenarios.wording import shingles
+from scenarios.wording import content_stems, shingles
 from tests.factories import library
 
 SCHEME = load_scheme("hipo")
@@ -86,3 +86,27 @@ def test_no_line_stands_in_two_of_the_sets() -> None:
     assert not runs[0] & runs[1]
     assert not runs[0] & runs[2]
     assert not runs[1] & runs[2]
+
+
+def test_topics_to_turn_to_touch_no_fact_and_answer_no_question() -> None:
+    """'I keep coming back to the traction battery' was said to what set the bus on fire."""
+    for scenario, lines in stages():
+        assert len(set(lines.topics)) >= 4, scenario.id
+        shared = scenario.opening.shared
+        asked = [
+            *(shared.hard_question if shared else ()),
+            *(line.text for line in lines.initiator),
+        ]
+        known = [x for fact in scenario.facts for x in (fact.text, fact.about, fact.angle or "")]
+        for topic in lines.topics:
+            assert len(topic.split()) <= 6, (scenario.id, topic)
+            touched = content_stems(topic) & content_stems(" ".join([*known, *asked]))
+            assert not touched, (scenario.id, topic, touched)
+
+
+def test_what_leaves_alone_a_fact_that_the_question_does_not_need_is_none() -> None:
+    for scenario, lines in stages():
+        for line in lines.responder:
+            if line.answers == HARD_QUESTION and line.fact in lines.needless:
+                wanted = ("None",) if line.goal in SCHEME.truthful_goals else ("Quality", "None")
+                assert line.labels["veracity"] in wanted, (scenario.id, line.text)

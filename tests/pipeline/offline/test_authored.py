@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -28,6 +29,11 @@ OPENING = (
     ("responder", CAR.opening.shared.exchanges[0].answer),
     ("initiator", HARD),
 )
+OPENINGS = [
+    (("initiator", easy.question), ("responder", easy.answer), ("initiator", hard))
+    for easy in CAR.opening.shared.exchanges
+    for hard in CAR.opening.shared.hard_question
+]
 DECEPTION, DISCREET = SCHEME.goal.values
 SEEDS = range(40, 72)
 
@@ -62,12 +68,16 @@ def line_of(text, lines):
     return next((line for line in lines if says(text, line.text)), None)
 
 
-@pytest.mark.parametrize("goal", [DECEPTION, DISCREET])
-def test_the_line_that_was_written_for_the_question_is_said_most_often(actors, goal):
+@pytest.mark.parametrize(("goal", "least"), [(DECEPTION, 0.8), (DISCREET, 0.3)])
+def test_the_line_that_was_written_for_the_question_is_said_most_often(actors, goal, least):
     lines = written(goal, "guardrail", "hard_question")
-    drafts = [answered(actors.responder(view_of(goal), OPENING), seed) for seed in SEEDS]
+    drafts = [
+        answered(actors.responder(view_of(goal), opening), seed)
+        for opening in OPENINGS
+        for seed in SEEDS[:8]
+    ]
     said = [line_of(draft.text, lines) for draft in drafts]
-    assert sum(line is not None for line in said) >= 0.8 * len(drafts)
+    assert sum(line is not None for line in said) >= least * len(drafts)
     for draft, line in zip(drafts, said, strict=True):
         if line is not None:
             assert {label.dimension: label.value for label in draft.tactic} == line.labels
@@ -76,11 +86,56 @@ def test_the_line_that_was_written_for_the_question_is_said_most_often(actors, g
 def test_each_question_gets_a_line_that_answers_it(actors):
     angle = next(fact.angle for fact in CAR.facts if fact.id == "guardrail")
     pressing = LINES.initiator[0].text
+    anywhere = [line for line in LINES.responder if line.leaves_any_question]
     for question, kind in ((angle, "angle"), (pressing, "pressed")):
-        history = [*OPENING, ("responder", "Never."), ("initiator", question)]
         lines = written(DECEPTION, "guardrail", kind, LINES.initiator[0].id)
-        texts = [answered(actors.responder(view_of(), history), seed).text for seed in SEEDS]
-        assert sum(line_of(text, lines) is not None for text in texts) >= 0.8 * len(texts)
+        texts = [
+            answered(
+                actors.responder(
+                    view_of(), [*opening, ("responder", "No."), ("initiator", question)]
+                ),
+                seed,
+            ).text
+            for opening in OPENINGS
+            for seed in SEEDS[:8]
+        ]
+        own = sum(line_of(text, lines) is not None for text in texts)
+        others = [line for line in LINES.responder if line not in (*lines, *anywhere)]
+        assert own >= 0.5 * len(texts)
+        assert not any(line_of(text, others) for text in texts)
+
+
+def test_what_a_line_does_with_the_truth_does_not_follow_from_the_question_and_its_place(actors):
+    """Nearly all answers to the first question refused openly, since nearly all lines for it do."""
+    shares = {}
+    for goal in (DISCREET, DECEPTION):
+        for kind in ("hard_question", "angle", "pressed"):
+            found = Counter(asked_in_the_library(actors, goal, kind))
+            found.pop("Quality", None)
+            shares[goal, kind] = {label: n / found.total() for label, n in found.items()}
+    del shares[DECEPTION, "hard_question"]  # begins with a lie
+    for label in ("None", "Quantity", "Manner", "Relevance"):
+        told = [share.get(label, 0) for share in shares.values()]
+        assert max(told) - min(told) < 0.45, (label, shares)
+
+
+def asked_in_the_library(actors, goal, kind):
+    """Yield the veracity of an answer under each fact, to a question of one kind."""
+    for entry in Catalogue.load().entries.values():
+        scenario, lines = entry.scenario, spoken_stage_lines(entry.template)
+        easy, hard = scenario.opening.shared.exchanges[0], scenario.opening.shared.hard_question[0]
+        first = [("initiator", easy.question), ("responder", easy.answer), ("initiator", hard)]
+        for fact in scenario.facts:
+            case = make_case(
+                scenario, fact=fact.id, goal=goal, turns=3, variation={"openings": "shared"}
+            )
+            asked = {"angle": fact.angle, "pressed": lines.initiator[0].text}
+            history = first
+            if kind in asked:
+                history = [*first, ("responder", "Well."), ("initiator", asked[kind])]
+            view = responder_view(scenario, SCHEME, case)
+            found = answered(actors.responder(view, history))
+            yield next(x.value for x in found.tactic if x.dimension == "veracity")
 
 
 def test_a_question_nobody_wrote_lines_for_is_left_to_the_grammar(actors):
