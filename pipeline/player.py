@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from pipeline.aims import asked_of
 from pipeline.asking import Asker, ScriptTask, TurnTask, call_context
@@ -23,6 +23,9 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.terms import RoleKey
 from scenarios.variation import Axis, manner_lines
+
+REMEMBERED_COURSES: Final = 1_024
+"""Kinds of cases of which it is kept how they go; 2 kB each, as a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,10 @@ class CasePlayer:
     axes: Mapping[str, Axis] = field(default_factory=dict)
     design: TacticDesign | None = None
     """Which labels are wanted; None leaves speakers free to choose."""
+    _known: dict[tuple[object, ...], _Course] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """By all of a case that they depend on, where there is no flow."""
 
     async def play(self, case: Case, epoch: int = 0) -> Dialogue:
         """Play a case to its end.
@@ -58,19 +65,15 @@ class CasePlayer:
             ProviderError: the endpoint did not answer.
         """
         scenario = self._scenario(case)
-        plan = planned_turns(scenario, case)
+        course = self._course(scenario, case)
         if hasattr(self.strategy, "script"):  # to ask for the protocol takes 20 times as long
             writing = cast("ScriptStrategy", self.strategy)
-            script = await self._script(writing, scenario, case, plan, epoch)
+            script = await self._script(writing, scenario, case, course.plan, epoch)
             return Dialogue(case=case, arm=self.arm, turns=script)
         turns: list[Turn] = []
         answers = 0
-        asking: dict[RoleKey, AskingView] = {}
-        answering: dict[RoleKey, AnsweringView] = {}
-        coming = partial(
-            _Next, scenario, case, before=turns, epoch=epoch, asking=asking, answering=answering
-        )
-        for planned in plan:
+        coming = partial(_Next, scenario, case, before=turns, epoch=epoch, course=course)
+        for planned in course.plan:
             if planned.text is not None:
                 turns.append(_fixed(len(turns), planned, planned.text))
             elif not planned.labelled:
@@ -83,12 +86,12 @@ class CasePlayer:
     async def _ask(self, coming: _Next) -> Turn:
         """Return the next turn of somebody whose words are not labelled."""
         case, planned, index = coming.case, coming.planned, len(coming.before)
-        view = coming.asking.get(planned.role)
+        view = coming.course.asking.get(planned.role)
         if view is None:
             manner = self._manner(case, planned.role)
             view = asking_view(coming.scenario, self.scheme, case, planned, manner)
             if planned.phase is None:
-                coming.asking[planned.role] = view
+                coming.course.asking[planned.role] = view
         text = await self.asker.ask(
             self.prompts.initiator(view, history_of(coming.before)),
             call_context(case, index, "initiator", role="initiator", epoch=coming.epoch),
@@ -143,12 +146,12 @@ class CasePlayer:
     async def _answer(self, strategy: Strategy, coming: _Next, place: int) -> Turn:
         """Return the next turn that is labelled, made by the strategy."""
         case, planned, index = coming.case, coming.planned, len(coming.before)
-        view = coming.answering.get(planned.role)
+        view = coming.course.answering.get(planned.role)
         if view is None:
             manner = self._manner(case, planned.role)
             view = answering_view(coming.scenario, self.scheme, case, planned, manner)
             if planned.phase is None:
-                coming.answering[planned.role] = view
+                coming.course.answering[planned.role] = view
         wanted = self._wanted(case, coming.scenario, place, planned.role)
         spoken = await strategy.utter(
             TurnTask(
@@ -177,8 +180,30 @@ class CasePlayer:
         except KeyError:
             raise UsageError(f"the case needs the unknown scenario {case.scenario!r}") from None
 
+    def _course(self, scenario: Scenario, case: Case) -> _Course:
+        """Return what a case has in common with all that differ in seed and repetition alone."""
+        if scenario.flow:
+            return _Course(planned_turns(scenario, case))
+        key = (case.scenario, case.fact, case.goal, case.turns, case.language, case.variation)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= REMEMBERED_COURSES:
+                self._known.clear()
+            known = self._known[key] = _Course(planned_turns(scenario, case))
+        return known
+
     def _manner(self, case: Case, role: RoleKey) -> tuple[str, ...]:
         return manner_lines(self.axes, dict(case.variation), role)
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """How a case goes: its turns in order, and what its roles know."""
+
+    plan: tuple[PlannedTurn, ...]
+    asking: dict[RoleKey, AskingView] = field(default_factory=dict)
+    answering: dict[RoleKey, AnsweringView] = field(default_factory=dict)
+    """Filled as somebody speaks, where it stays the same from turn to turn: without a flow."""
 
 
 @quickly_made
@@ -191,9 +216,7 @@ class _Next:
     planned: PlannedTurn
     before: list[Turn]
     epoch: int
-    asking: dict[RoleKey, AskingView]
-    answering: dict[RoleKey, AnsweringView]
-    """What roles know, where it stays the same from turn to turn: without a flow."""
+    course: _Course
 
 
 def _fixed(index: int, planned: PlannedTurn, text: str) -> Turn:

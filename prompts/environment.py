@@ -33,10 +33,13 @@ REMEMBERED_LINES = 8_192
 """Values of prompts that are kept as they are put on a line; 200 bytes each, as a rule."""
 REMEMBERED_INCLUDES = 512
 """Templates of which it is kept what they include."""
-OF_THE_VIEW = ("private.j2", "scene.j2", "speaker_part.j2", "speaker_scene.j2")
-"""Shipped templates that depend on nothing but what somebody knows, and are part of many prompts."""
 REMEMBERED_VIEWS = 1_024
-"""Views for which a template that needs nothing else is kept rendered; 2 kB each, as a rule."""
+"""Views for which what depends on nothing else is kept rendered; 2 kB each, as a rule."""
+_INCLUDE = re.compile(r'^{% include "(\w+)\.j2" %}\n', re.MULTILINE)
+_OF_THE_VIEW = re.compile(
+    r'(?:^{% include "(?:private|scene|speaker_part|speaker_scene)\.j2" %}\n)+', re.MULTILINE
+)
+"""Some that depend on nothing but what somebody knows, one after the other."""
 _HEADING = re.compile(r"#+(?:\s|$)")
 _RUNTIME = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
@@ -105,6 +108,7 @@ class Templates:
             for name in own:
                 self._check(name, known)
         self._templates: dict[str, Template] = {}
+        self._rendered_views: dict[str, dict[object, str]] = {}
         if not self.shipped:
             self._compile(self._sources)
 
@@ -118,11 +122,14 @@ class Templates:
                 "the run is damaged: see what is wrong with hipo runs check, and save what can be "
                 "read with hipo runs repair",
             ) from error
-        for name, template in found.items():
-            # Jinja copies them for every template and include it renders, and a plain dict quickly
+        for template in found.values():
+            # Jinja copies them whenever it renders, and a plain dict quickly
             template.globals = dict(template.globals)
-            if self.shipped and name in OF_THE_VIEW:
-                template.root_render_func = _once_a_view(template.root_render_func)
+            if self.shipped:
+                template.blocks = {
+                    block: _once_a_view(render, self._rendered_views.setdefault(block, {}))
+                    for block, render in template.blocks.items()
+                }
         self._templates |= found
 
     @property
@@ -159,7 +166,7 @@ class Templates:
             UsageError: the template asks for something that is not there or not allowed.
         """
         if name not in self._templates:
-            self._compile(self.sources([name]).keys() - self._templates.keys())
+            self._compile([name])
         template = self._templates[name]
         try:
             return template.render(variables).strip()
@@ -170,8 +177,21 @@ class Templates:
             ) from error
 
     def _load(self, name: str) -> tuple[str, str, None] | None:
-        source = self._sources.get(name)
-        return None if source is None else (source, str(self._files[name]), None)
+        if name not in self._sources:
+            return None
+        # Only a mistake needs to be found in the file it is in, and what ships has none. To compile
+        # a system message as a whole, which is rendered once, would take longer than it saves.
+        whole = self.shipped and not name.endswith("_system.j2")
+        source = self._as_a_whole(name) if whole else self._sources[name]
+        return source, str(self._files[name]), None
+
+    def _as_a_whole(self, name: str) -> str:
+        """Return a template with what it includes put in; what depends on the view alone is a block.
+
+        Jinja takes longer to prepare an include than to render what most of them hold.
+        """
+        parted = _OF_THE_VIEW.sub(_as_block, self._sources[name])
+        return _INCLUDE.sub(lambda found: self._as_a_whole(f"{found[1]}.j2"), parted)
 
     def _override(self, directory: Path) -> tuple[str, ...]:
         """Put the files of a directory in place of shipped ones, and return their names."""
@@ -241,13 +261,20 @@ class Templates:
         return str(self._files[name])
 
 
-def _once_a_view(render: Callable[[Context], Iterator[str]]) -> Callable[[Context], Iterator[str]]:
-    """Render a template that depends on the view alone once for each view.
+def _as_block(includes: re.Match[str]) -> str:
+    """Return some includes in a block that is named after all of them."""
+    name = "_".join(_INCLUDE.findall(includes[0]))
+    return f"{{% block {name} %}}\n{includes[0]}{{% endblock %}}\n"
+
+
+def _once_a_view(
+    render: Callable[[Context], Iterator[str]], known: dict[object, str]
+) -> Callable[[Context], Iterator[str]]:
+    """Render a block that depends on the view alone once for each view, and keep that in ``known``.
 
     What somebody knows stays as it is from turn to turn, from a draft to its critique, and from
     one strategy to the next.
     """
-    known: dict[object, str] = {}
 
     def rendered(context: Context) -> Iterator[str]:
         view = context["view"]

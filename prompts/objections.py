@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from prompts.refusals import refusal_in
@@ -12,6 +12,7 @@ from scenarios.dialogue import Draft, History
 from scenarios.wording import words
 
 _NO_LETTER = re.compile(r"[\W_]+")
+_ASCII_SIGNS = dict.fromkeys(code for code in range(128) if not chr(code).isalnum())
 SAID_ALREADY = "utterance: this line has been said already; say something else"
 DECLINED = "utterance: found words of a machine, expected what this person says"
 
@@ -27,7 +28,7 @@ def against_utterance(text: str, history: History) -> tuple[str, ...]:
     """
     if refusal_in(text):
         return (DECLINED,)
-    repeated = _first_same(text, (line for _, line in history))
+    repeated = _first_same(text, [line for _, line in history])
     return () if repeated is None else (SAID_ALREADY,)
 
 
@@ -38,28 +39,32 @@ def against_draft(draft: Draft, history: History) -> tuple[str, ...]:
         One reason for each objection, fit to be handed back to the model.
     """
     found = list(against_utterance(draft.text, history))
-    written = [(f"{label.dimension}_rationale", label.rationale) for label in draft.tactic]
-    written += [(label.dimension, str(label.value)) for label in draft.tactic]
-    sources = [(f'the words of "{key}"', text) for key, text in written]
-    sources.append(("a label", str(draft.goal)))
-    copied = _first_same(draft.text, (text for _, text in sources))
+    reasons = [label.rationale for label in draft.tactic]
+    labels = [str(label.value) for label in draft.tactic]
+    copied = _first_same(draft.text, [*reasons, *labels, str(draft.goal)])
     if copied is not None:
-        what, _ = sources[copied]
+        keys = [f"{label.dimension}_rationale" for label in draft.tactic]
+        keys += [label.dimension for label in draft.tactic]
+        what = f'the words of "{keys[copied]}"' if copied < len(keys) else "a label"
         found.append(f"utterance: found {what}, expected what is said to the other person")
     return tuple(found)
 
 
-def _first_same(text: str, others: Iterable[str]) -> int | None:
+def _first_same(text: str, others: Sequence[str]) -> int | None:
     """Return the place of the first that is the same words; no words are the same as none."""
     letters = _letters(text)
+    # Telling words apart in every script takes its time, and nearly all lines are new: their
+    # letters alone show it.
+    if not letters or letters not in map(_letters, others):
+        return None
     for place, other in enumerate(others):
-        # Telling words apart in every script takes its time, and nearly all lines are new: their
-        # letters alone show it.
-        if _letters(other) == letters != "" and words(other) == words(text):
+        if _letters(other) == letters and words(other) == words(text):
             return place
     return None
 
 
 @lru_cache(maxsize=4096)
 def _letters(text: str) -> str:
-    return _NO_LETTER.sub("", unicodedata.normalize("NFKC", text).casefold())
+    """Return the letters and digits of a text, whatever their case; all but a few signs are ASCII."""
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_ASCII_SIGNS)
+    return folded if folded.isascii() else _NO_LETTER.sub("", folded)

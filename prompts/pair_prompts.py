@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from prompts.drafts import draft_variables
@@ -72,17 +72,15 @@ class PairPrompts:
     def initiator(self, view: InitiatorView, history: History) -> Question[str]:
         """Ask for the initiator's next utterance."""
         said = self._transcript(history, you="initiator", other=view.other_role)
-        question = self._initiator.render({"view": view, "history": said})
         objections = partial(against_utterance, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+        return self._initiator.render_line({"view": view, "history": said}, objections)
 
     def responder(
         self, view: ResponderView, history: History, wanted: Wanted = ()
     ) -> Question[Draft]:
         """Ask for the responder's next utterance and its labels."""
-        question = self._responder.render(self._turn_variables(view, history, wanted))
-        objections = partial(against_draft, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+        variables = self._turn_variables(view, history, wanted)
+        return self._responder.render_line(variables, partial(against_draft, history=history))
 
     def reflect(
         self, view: ResponderView, history: History, draft: Draft, wanted: Wanted = ()
@@ -107,18 +105,12 @@ class PairPrompts:
 
         Source: HIPO, section 4.4.1 (2).
         """
-        question = self._revise.render(
-            {
-                **self._turn_variables(view, history, wanted),
-                **draft_variables(draft),
-                "critiques": tuple(critiques),
-            }
-        )
-        objections = partial(against_draft, history=history)
-        return replace(question, objections=objections, frame=self._frame)
-
-    def _frame(self) -> str:
-        return self.templates.render("reframe.j2", {})
+        variables = {
+            **self._turn_variables(view, history, wanted),
+            **draft_variables(draft),
+            "critiques": tuple(critiques),
+        }
+        return self._revise.render_line(variables, partial(against_draft, history=history))
 
     def _turn_variables(
         self, view: ResponderView, history: History, wanted: Wanted

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from functools import lru_cache
+from typing import Final, Generic, TypeVar
 
 from prompts.answer_fields import THOUGHTS_BOUND, is_list
 from prompts.environment import MultilineText, Templates
-from prompts.question import Message, Question
+from prompts.question import Message, Question, no_objections
 from prompts.responses import ResponseFormat
 from scenarios.dialogue import History
 from scenarios.fingerprint import fingerprint
@@ -17,6 +18,9 @@ from scenarios.terms import RoleKey
 
 Out_co = TypeVar("Out_co", covariant=True)
 T = TypeVar("T")
+
+REMEMBERED_SPEAKERS: Final = 1_024
+"""Speakers that are kept as they are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,37 @@ class Prompt(Generic[Out_co]):
         Raises:
             UsageError: a template of the user's asks for something that is not there.
         """
-        return self.question(self.templates.render(f"{self.name}_user.j2", variables))
+        return self.question(self._user(variables))
 
-    def question(self, user: str) -> Question[Out_co]:
+    def render_line(
+        self, variables: Mapping[str, object], objections: Callable[[Out_co], Sequence[str]]
+    ) -> Question[Out_co]:
+        """Fill the template to ask for what somebody says next, in another frame if need be.
+
+        Args:
+            variables: of the template.
+            objections: says what speaks against an answer.
+
+        Raises:
+            UsageError: a template of the user's asks for something that is not there.
+        """
+        return self.question(self._user(variables), objections, self._frame)
+
+    def question(
+        self,
+        user: str,
+        objections: Callable[[Out_co], Sequence[str]] = no_objections,
+        frame: Callable[[], str] | None = None,
+    ) -> Question[Out_co]:
         """Return the question with ``user`` as its user message."""
         messages = (Message("system", self.system), Message("user", user))
-        return Question(messages, self.answer, self._correction)
+        return Question(messages, self.answer, self._correction, objections, frame)
+
+    def _user(self, variables: Mapping[str, object]) -> str:
+        return self.templates.render(f"{self.name}_user.j2", variables)
+
+    def _frame(self) -> str:
+        return self.templates.render("reframe.j2", {})
 
     def _correction(self, reasons: Sequence[str]) -> str:
         return self.templates.render("repair.j2", {"reasons": tuple(reasons)})
@@ -109,10 +138,12 @@ def transcript(
             brackets, so that nobody mixes up whose lines are whose.
     """
     known = names or {}
-    return tuple(
-        (f"{role_tag(role)} ({known[role]})" if role in known else role_tag(role), text)
-        for role, text in history
-    )
+    return tuple([(_speaker(role, known.get(role)), text) for role, text in history])
+
+
+@lru_cache(maxsize=REMEMBERED_SPEAKERS)
+def _speaker(role: RoleKey, name: str | None) -> str:
+    return role_tag(role) if name is None else f"{role_tag(role)} ({name})"
 
 
 def role_tag(role: RoleKey) -> str:

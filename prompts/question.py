@@ -27,7 +27,8 @@ class Message:
     content: str
 
 
-def _no_objections(answer: object) -> tuple[str, ...]:
+def no_objections(answer: object) -> tuple[str, ...]:
+    """Say nothing against an answer that can be read."""
     return ()
 
 
@@ -40,7 +41,7 @@ class Question(Generic[Out_co]):
     answer: ResponseFormat[Out_co]
     correction: Callable[[Sequence[str]], str]
     """Words the user message of a repair from the reasons why an answer could not be used."""
-    objections: Callable[[Out_co], Sequence[str]] = field(default=_no_objections, compare=False)
+    objections: Callable[[Out_co], Sequence[str]] = field(default=no_objections, compare=False)
     """Says what speaks against an answer that can be read, one reason each: enough to ask once
     more, too little to fail for. It decides nothing of what is sent first, and is in no key."""
     frame: Callable[[], str] | None = field(default=None, compare=False)

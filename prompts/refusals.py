@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final, cast
 
@@ -14,6 +15,8 @@ from scenarios.yaml_source import read_yaml
 PHRASES = Path(__file__).parent / "data" / "refusals.yaml"
 CUES = PHRASES.with_name("refusal_cues.yaml")
 WEIGHTS = PHRASES.with_name("refusal_weights.json")
+REMEMBERED: Final = 16_384
+"""Words of which it is kept what signs they may be of."""
 DOUBTFUL: Final = -2 * SCALE
 """Score of the model of wordings from which on cues decide what it does not."""
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
@@ -65,7 +68,8 @@ def refusal_languages() -> frozenset[str]:
 def _first(kinds: tuple[str, ...], more: tuple[str, ...], text: str) -> str | None:
     flat = " ".join(text.replace("\u2019", "'").split())
     lower = flat.lower()
-    if not any(map(lower.__contains__, _signs(more))):  # nearly always: a tenth of the time
+    signs = chain.from_iterable(map(_signs_with, lower.split()))
+    if not any(map(lower.__contains__, chain(signs, _flat(more)))):  # nearly always
         return None
     match = _compiled(kinds, more).search(lower)
     if match is None:
@@ -73,14 +77,25 @@ def _first(kinds: tuple[str, ...], more: tuple[str, ...], text: str) -> str | No
     return flat[slice(*match.span())] if len(flat) == len(lower) else match[0]
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _signs_with(word: str) -> tuple[str, ...]:
+    """Return the signs that a text with this word may have.
+
+    A sign is one of some words of which at least one is in every text that any phrase fits.
+    """
+    return tuple(sign for sign, longest in _signs() if longest in word)
+
+
+@cache
+def _signs() -> tuple[tuple[str, str], ...]:
+    """Return every sign, in lower case, and its longest word."""
+    shipped = [sign for signs in _data()["signs"].values() for sign in signs]
+    return tuple((sign, max(sign.split(), key=len)) for sign in shipped)
+
+
 @lru_cache(maxsize=16)
-def _signs(more: tuple[str, ...]) -> tuple[str, ...]:
-    """Return words of which at least one is in every text that any phrase fits, in lower case."""
-    return (*(sign for signs in _data()["signs"].values() for sign in signs), *_flat(more))
-
-
-def _flat(more: tuple[str, ...]) -> list[str]:
-    return [" ".join(phrase.split()).lower() for phrase in more]
+def _flat(more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(" ".join(phrase.split()).lower() for phrase in more)
 
 
 @cache

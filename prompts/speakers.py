@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -67,15 +67,15 @@ class SpeakerPrompts:
 
     def say(self, view: SpeakerView, history: History) -> Question[str]:
         """Ask for the next utterance of somebody whose words are not labelled."""
-        question = self._unlabelled(view.words).render(_variables(view, history, ()))
         objections = partial(against_utterance, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+        variables = _variables(view, history, ())
+        return self._unlabelled(view.words).render_line(variables, objections)
 
     def answer(self, view: SpeakerView, history: History, wanted: Wanted) -> Question[Draft]:
         """Ask for the next utterance of a labelled role, and its labels."""
-        question = self._of(view.key, view.words).speak.render(_variables(view, history, wanted))
         objections = partial(against_draft, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+        variables = _variables(view, history, wanted)
+        return self._of(view.key, view.words).speak.render_line(variables, objections)
 
     def reflect(
         self, view: SpeakerView, history: History, draft: Draft, wanted: Wanted
@@ -93,12 +93,13 @@ class SpeakerPrompts:
         wanted: Wanted,
     ) -> Question[Draft]:
         """Ask for a draft that mends what was criticised."""
-        variables = {**_variables(view, history, wanted), **draft_variables(draft)}
-        question = self._of(view.key, view.words).revise.render(
-            {**variables, "critiques": tuple(critiques)}
-        )
+        variables = {
+            **_variables(view, history, wanted),
+            **draft_variables(draft),
+            "critiques": tuple(critiques),
+        }
         objections = partial(against_draft, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+        return self._of(view.key, view.words).revise.render_line(variables, objections)
 
     def _unlabelled(self, words: int) -> Prompt[str]:
         if words not in self._words:
@@ -122,9 +123,6 @@ class SpeakerPrompts:
                 make_prompt("speaker_revise", self._templates, spoken, static),
             )
         return self._labelled[role, words]
-
-    def _frame(self) -> str:
-        return self._templates.render("reframe.j2", {})
 
 
 _SOME_ROLE: Final = "speaker"

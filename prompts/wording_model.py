@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from functools import lru_cache
-from itertools import combinations, pairwise, repeat
+from functools import cached_property, lru_cache
+from itertools import chain, combinations, pairwise, repeat
 from pathlib import Path
 from typing import Final
 
@@ -24,18 +24,14 @@ _FEWEST: Final = 20
 """Features that even the shortest text counts as having."""
 _STEM: Final = 5
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_SPELT: Final = (
-    (re.compile(r"\bca(?:n't|nnot)\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"\bshan't\b"), "shall not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"'m\b"), " am"),
-    (re.compile(r"'ve\b"), " have"),
-    (re.compile(r"'re\b"), " are"),
-    (re.compile(r"'ll\b"), " will"),
-    (re.compile(r"'d\b"), " would"),
-    (re.compile(r"\blet's\b"), "let us"),
+_SHORTENED = re.compile(
+    r"\b(?:ca|wo|sha)n't\b|\bcannot\b|n't\b|(?:'(?:m|ve|re|ll|d)|\blet's)(?=\b|n't\b)"
 )
+_SPELT_OUT: Final = {
+    "can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not",
+    "n't": " not", "'m": " am", "'ve": " have", "'re": " are", "'ll": " will", "'d": " would",
+    "let's": "let us",
+}  # fmt: skip
 _NAMED = re.compile(
     r"\W*(?!(?:\w+ )?(?:draft|answer|response|reply|note|line|output|option|version|example|"
     r"disclaimer|assistant|system|user|ai)\b)[a-z][\w'-]*(?: [\w'-]+)?: +"
@@ -71,9 +67,13 @@ class WordingModel(Strict):
 
         The same on every machine: whole numbers are added and divided once.
         """
-        found = features(text, classes_of(tuple(self.classes.items())))
+        found = features(text, self._classes)
         total = sum(map(self.weights.get, found, repeat(0)))
         return self.intercept + total * share(len(found))
+
+    @cached_property
+    def _classes(self) -> WordClasses:
+        return WordClasses(self.classes)
 
 
 class WordClasses:
@@ -87,24 +87,12 @@ class WordClasses:
             for word in words.split():
                 held = self._begun if word.endswith("*") else self._whole
                 held.setdefault(word.rstrip("*"), []).append(name)
-        self._known: dict[str, tuple[str, ...]] = {}
+        self.of = lru_cache(maxsize=REMEMBERED)(self._of)
+        """Returns the classes that a word in lower case is in."""
 
-    def of(self, word: str) -> tuple[str, ...]:
-        """Return the classes that a word in lower case is in."""
-        known = self._known.get(word)
-        if known is None:
-            begun = (self._begun.get(word[:end], ()) for end in range(1, len(word) + 1))
-            names = [*self._whole.get(word, ()), *(name for some in begun for name in some)]
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            known = self._known[word] = tuple(dict.fromkeys(names))
-        return known
-
-
-@lru_cache(maxsize=8)
-def classes_of(classes: tuple[tuple[str, str], ...]) -> WordClasses:
-    """Return the classes of a file, put together once."""
-    return WordClasses(dict(classes))
+    def _of(self, word: str) -> tuple[str, ...]:
+        begun = (self._begun.get(word[:end], ()) for end in range(1, len(word) + 1))
+        return tuple(dict.fromkeys([*self._whole.get(word, ()), *chain.from_iterable(begun)]))
 
 
 @lru_cache(maxsize=8)
@@ -122,14 +110,15 @@ def features(text: str, classes: WordClasses) -> set[str]:
     """
     words = _words(text)
     framed = ["<", *words, ">"]
-    names = {name for word in words for name in classes.of(word)}
+    names: set[str] = set().union(*filter(None, map(classes.of, words)))
+    together = sorted(names.union(_PAIRED.intersection(words)))
     return {
         *framed,
         *map(" ".join, pairwise(framed)),
         *map(" ".join, zip(framed, words, framed[2:], strict=False)),
-        *(f"p {word[:_STEM]}" for word in words if len(word) > _STEM),
-        *(f"c {name}" for name in names),
-        *(f"b {one} {two}" for one, two in combinations(sorted(names | _PAIRED & {*words}), 2)),
+        *[f"p {word[:_STEM]}" for word in words if len(word) > _STEM],
+        *[f"c {name}" for name in names],
+        *[f"b {one} {two}" for one, two in combinations(together, 2)],
     }
 
 
@@ -143,6 +132,5 @@ def _words(text: str) -> list[str]:
     if ": " in plain and (named := _NAMED.match(plain)):
         plain = plain[named.end() :]
     if "'" in plain or "cannot" in plain:
-        for pattern, spelt in _SPELT:
-            plain = pattern.sub(spelt, plain)
+        plain = _SHORTENED.sub(lambda found: _SPELT_OUT[found[0]], plain)
     return _TOKEN.findall(plain)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scenarios
+from pipeline import player
 from pipeline.plan import Plan
 from pipeline.player import CasePlayer
 from pipeline.strategies.direct import Direct
@@ -93,6 +94,30 @@ async def test_a_dialogue_opens_as_fixed_and_then_alternates():
     ]
     assert dialogue.arm == "an-arm"
     assert all(not t.tactic and t.trace is None for t in dialogue.turns if t.kind == "opening")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("most", [1_024, 1])
+async def test_cases_that_differ_in_their_repetition_alone_are_planned_once(monkeypatch, most):
+    planned, planned_turns = [], player.planned_turns
+
+    def counted(scenario, case):
+        planned.append(case)
+        return planned_turns(scenario, case)
+
+    monkeypatch.setattr(player, "planned_turns", counted)
+    monkeypatch.setattr(player, "REMEMBERED_COURSES", most)
+    speaker = Speaker()
+    plays = CasePlayer(LIBRARY, HIPO, PROMPTS, "an-arm", Direct(PROMPTS, speaker), speaker)
+    changes = [{}, {"repetition": 1}, {"goal": NON_DISCLOSURE}, {"turns": 1}, {"repetition": 2}]
+    changes.append({"variation": {"opening": "1"}})
+    for change in changes:
+        case = case_of(**change)
+        alone = await play(case)
+        planned.pop()
+        assert await plays.play(case) == alone
+    assert len(planned) == (4 if most > 1 else 5)
+    assert len(plays._known) <= most
 
 
 @pytest.mark.anyio

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 
 import pytest
+from jinja2 import environment
 
-from prompts.actors import ACTOR_TEMPLATES, ActorPrompts
+from prompts.actors import ACTOR_TEMPLATES, ActorPrompts, InitiatorView
 from prompts.environment import MultilineText, Templates, as_data
 from scenarios.errors import UsageError
 
@@ -114,6 +116,36 @@ def test_a_template_saved_with_windows_line_ends_works_the_same(tmp_path):
     (tmp_path / "repair.j2").write_bytes(b"# Correction\r\n{{ reasons }}\r\nAgain.\r\n")
     assert Templates(tmp_path).render("repair.j2", {"reasons": "x"}) == unix
     assert os.linesep not in unix or os.linesep == "\n"
+
+
+def test_a_shipped_prompt_is_rendered_at_one_go(monkeypatch, prompts, view, history):
+    made, new_context = [], environment.new_context
+
+    def counted(*args, **options):
+        made.append(args)
+        return new_context(*args, **options)
+
+    monkeypatch.setattr(environment, "new_context", counted)
+    prompts.responder(view, history)
+    assert len(made) == 1
+
+
+def test_what_ships_reads_the_same_when_it_is_put_together_piece_by_piece(
+    tmp_path, hipo, prompts, view, history, draft, critiques
+):
+    templates = Templates()
+    assert not [name for name in templates.names if "{% include" in templates._as_a_whole(name)]
+    own(tmp_path, "repair.j2", templates.sources(["repair.j2"])["repair.j2"])
+    pieces = ActorPrompts(Templates(tmp_path), hipo)
+    other = dataclasses.replace(view, fact="Another.", manner=("Style: brisk",), claimed=())
+    public = InitiatorView("It rains.", "buyer", "B.", "buy", "seller", "S.", "en", angle="Dry?")
+    for seen in (view, other, view):
+        for of in (lambda one: one.messages, lambda one: one.reframed().messages):
+            assert of(prompts.responder(seen, history)) == of(pieces.responder(seen, history))
+            assert of(prompts.reflect(seen, (), draft)) == of(pieces.reflect(seen, (), draft))
+            revised = (seen, history, draft, critiques, (("veracity", "Manner"),))
+            assert of(prompts.revise(*revised)) == of(pieces.revise(*revised))
+            assert of(prompts.initiator(public, ())) == of(pieces.initiator(public, ()))
 
 
 def test_values_stay_on_one_line_and_blocks_do_not():

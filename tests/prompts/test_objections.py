@@ -8,7 +8,7 @@ import pytest
 
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, judge_view
-from prompts.objections import SAID_ALREADY
+from prompts.objections import SAID_ALREADY, _letters, against_draft
 from prompts.role_views import initiator_view
 from scenarios.dialogue import Draft, TacticLabel
 
@@ -59,6 +59,30 @@ def test_the_reason_or_a_label_is_no_utterance(prompts, view, draft, critiques):
         (assigned,) = question.objections(ironic)
         assert "found a label" in assigned
         assert question.objections(drafted("It is fine.", rationale="")) == ()
+
+
+def test_each_of_several_reasons_and_labels_is_named():
+    tactic = (
+        TacticLabel("intention", "Inform", "to tell"),
+        TacticLabel("veracity", "Manner", "vague"),
+    )
+    for text, what in [("To tell!", "intention_rationale"), ("vague", "veracity_rationale"),
+                       ("inform", "intention"), ("Manner", "veracity")]:  # fmt: skip
+        (objection,) = against_draft(Draft(text, "deception", tactic), HISTORY)
+        assert f'found the words of "{what}", expected' in objection
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("A_b-c 1.", "abc1"),
+        ("Stra\u00dfe\u2026 \uff11", "strasse1"),
+        ("\u5929\u3001\u6c14", "\u5929\u6c14"),
+        ("?! ", ""),
+    ],
+)
+def test_only_letters_and_digits_are_compared(text, letters):
+    assert _letters(text) == letters
 
 
 def test_a_judge_may_say_what_was_said(used_car, case_of, hipo):

@@ -50,7 +50,7 @@ def without_a_sign(parts):
 
     What may be there more than once is such a gap, too: it is not looked at.
     """
-    signs = refusals._signs(())
+    signs = [sign for sign, _ in refusals._signs()]
     texts = {""}
     for op, value in parts:
         longer = {text + following for text in texts for following in wordings(op, value)}
@@ -72,6 +72,13 @@ def wordings(op, value):
         there = {GAP} if most > 1 else without_a_sign(repeated)
         return there if least else {"", *there}
     return {""} if op in (ops.AT, ops.ASSERT) else {GAP}
+
+
+def test_a_text_is_looked_through_for_the_signs_alone_that_a_word_of_it_may_be_of():
+    assert refusals._signs_with("yourself.") == ()
+    assert refusals._signs_with("(re)assisted!") == ("assist",)
+    for sign, longest in refusals._signs():
+        assert sign in refusals._signs_with(f"x{longest}x")
 
 
 @pytest.mark.parametrize("pattern", SHIPPED)

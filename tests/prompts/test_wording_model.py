@@ -35,6 +35,19 @@ def test_shortened_words_are_spelt_out_and_quotes_are_straight():
 
 
 @pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("I couldn't've", "i could not have"),
+        ("we'dn't, let's", "we would not, let us"),
+        ("shan't they've", "shall not they have"),
+        ("scan't 'mad", "sca not 'mad"),
+    ],
+)
+def test_words_that_are_shortened_twice_are_spelt_out_as_well(short, long):
+    assert wording_model_module._words(short) == wording_model_module._TOKEN.findall(long)
+
+
+@pytest.mark.parametrize(
     "written", ['"{}"', "\u201c{}\u201d", "Seller: {}", 'Mr Bell: "{}"', "({})"]
 )
 def test_the_form_that_a_program_gives_a_line_changes_nothing(written):
