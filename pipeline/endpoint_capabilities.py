@@ -144,6 +144,8 @@ class EndpointCapabilities:
         """Note which model answered, and tell once if it is not the one before."""
         was = self._answering
         now = (reply.model or was[0], reply.system_fingerprint or was[1])
+        if now == was:
+            return
         self._answering = now
         if self._told_of_change or all(w in {None, n} for w, n in zip(was, now, strict=True)):
             return

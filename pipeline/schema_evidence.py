@@ -19,7 +19,9 @@ def keeps_to_schema(choice: Choice, schema: Mapping[str, object]) -> bool | None
     JSON at all, keys that are missing. Refusals, empty texts and the beginning of an
     object that was cut off say nothing; nor do values, which endpoints enforce in part.
     """
-    text = _THOUGHT.sub("", choice.text).strip()
+    text = choice.text.strip()
+    if text.startswith("<"):
+        text = _THOUGHT.sub("", text).strip()
     if choice.finish == "refusal" or not text:
         return None
     if not text.startswith("{"):

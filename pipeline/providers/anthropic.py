@@ -74,7 +74,7 @@ class AnthropicProvider(HttpProvider):
         arguments: dict[str, Any] = dict(call.arguments)
         seed = {SEED_HEADER: str(request.seed)} if self._sends_seed else None
         try:
-            async with AllowedTime(timeout_s):
+            with AllowedTime(timeout_s):
                 response = await self.client.messages.with_raw_response.create(
                     **arguments,
                     extra_body=dict(call.extra_body),

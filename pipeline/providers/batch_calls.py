@@ -53,7 +53,7 @@ class BatchCalls:
         """
         allowed = self._timeout_s + bytes_sent / BYTES_PER_S
         try:
-            async with AllowedTime(allowed):
+            with AllowedTime(allowed):
                 response = await method(
                     *arguments, timeout=sdk_timeout(allowed, whole=True), **named
                 )

@@ -52,7 +52,7 @@ class CompatibleProvider(HttpProvider):
         """
         body = body_of(request)
         try:
-            async with AllowedTime(timeout_s):
+            with AllowedTime(timeout_s):
                 sent = self._opened().post(orjson.dumps(body), connect_within(timeout_s))
                 with await sent as answer:
                     content = await _read(answer)
@@ -82,7 +82,7 @@ async def _read(answer: PostedAnswer) -> bytes:
         and int(length) <= LONGEST_BODY
         and not answer.headers.get("Content-Encoding")
     ):
-        return await answer.content.read()
+        return await answer.whole()
     return await read_capped(answer.content.iter_any(), cut=not _is_success(answer.status))
 
 

@@ -53,6 +53,8 @@ class _Sdk(openai.AsyncOpenAI):
             stream=httpx2.ByteStream(content),
             extensions=first.extensions,
         )
+        # Otherwise found out anew for each, by decoding all headers.
+        request.headers.encoding = first.headers.encoding
         request.read()
         return request
 
@@ -98,7 +100,7 @@ class OpenAIProvider(HttpProvider):
         """
         body = body_of(request, "max_completion_tokens")
         try:
-            async with AllowedTime(timeout_s):
+            with AllowedTime(timeout_s):
                 response = await self.client.request(
                     httpx2.Response,
                     self._options(timeout_s).model_copy(

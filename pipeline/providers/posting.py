@@ -44,6 +44,10 @@ class PostedAnswer:
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = head.raw_headers
         self.content = content
 
+    async def whole(self) -> bytes:
+        """Return the body, however long it is; nearly always it came with the head."""
+        return self.content.read_nowait() if self.content.is_eof() else await self.content.read()
+
     def __enter__(self) -> PostedAnswer:
         return self
 

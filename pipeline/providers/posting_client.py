@@ -52,7 +52,7 @@ class PostingClient(CappedClient):
                     httpx2.Response(answer.status, headers=answer.raw_headers, stream=pieces),
                     request,
                 )
-            body = _Whole(await answer.content.read())
+            body = _Whole(await answer.whole())
         return httpx2.Response(
             answer.status, headers=answer.raw_headers, stream=body, request=request
         )

@@ -215,8 +215,10 @@ class RateLimiter:
         One after the other, each a step of the event loop later, would be as slow as those steps are
         long: while the answers to 256 requests are read, the next 256 would wait.
         """
-        now = self._clock()
         self._has_first = False
+        if not (self._ahead or self._line):
+            return
+        now = self._clock()
         while (line := self._ahead or self._line) and not self._has_first:
             turn = line.popleft()
             if turn.called.done():

@@ -39,9 +39,10 @@ def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[
             the other is sent.
     """
     parameters = request.parameters
-    limits: list[LengthField] = ["max_tokens", "max_completion_tokens"]
-    limits.sort(key=lambda name: name != length_field)
-    limit = next((name for name in limits if name not in request.omit), None)
+    limit: LengthField | None = length_field
+    if length_field in request.omit:
+        limit = "max_tokens" if length_field != "max_tokens" else "max_completion_tokens"
+        limit = None if limit in request.omit else limit
     body: dict[str, object] = {
         "model": request.model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
@@ -65,7 +66,9 @@ def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[
             },
         }
     body.update(parameters.extra)
-    return {name: value for name, value in body.items() if name not in request.omit}
+    for name in request.omit:
+        body.pop(name, None)
+    return body
 
 
 def read_reply(data: bytes, request_id: str | None = None) -> Reply:
@@ -78,11 +81,12 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
         answer = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise no_json(data, request_id) from error
-    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+    given = answer.get("choices") if isinstance(answer, dict) else None
+    if not isinstance(given, list):
         raise broken_body("it has no list of choices", request_id=request_id)
     listed = [
         choice
-        for choice in answer["choices"]
+        for choice in given
         if isinstance(choice, dict) and not choice.get("error")  # gateways: what is behind failed
     ]
     choices = tuple(_choice(choice) for choice in sorted(listed, key=_index))

@@ -26,7 +26,7 @@ async def answered_after(steps, *, stood_still_s):
 
     loop.call_later(3.0, stand_still)
     try:
-        async with AllowedTime(10.0):
+        with AllowedTime(10.0):
             return await answer
     except TimeoutError:
         return loop.time()
@@ -46,9 +46,52 @@ def test_an_answer_that_does_not_come_is_waited_for_no_longer(stood_still_s, end
 
 def test_what_is_done_in_time_leaves_no_timer_behind():
     async def quick():
-        async with AllowedTime(10.0):
+        with AllowedTime(10.0):
             await asyncio.sleep(1.0)
         await asyncio.sleep(100.0)
         return "done"
 
     assert run_virtually(quick()) == "done"
+
+
+@pytest.mark.parametrize("after_s", [5.0, 10.0])
+def test_whoever_is_asked_to_end_meanwhile_ends(after_s):
+    """Also in the moment in which the time is over."""
+
+    async def waiting():
+        try:
+            with AllowedTime(10.0):
+                await asyncio.sleep(100.0)
+        except TimeoutError:
+            return "late"
+
+    async def asked():
+        task = asyncio.create_task(waiting())
+        asyncio.get_running_loop().call_later(after_s, task.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return "ended"
+
+    assert run_virtually(asked()) == "ended"
+
+
+def test_time_that_is_over_says_nothing_of_the_rest_of_the_task():
+    async def tried_again():
+        for _ in range(2):
+            with pytest.raises(TimeoutError), AllowedTime(10.0):
+                await asyncio.sleep(100.0)
+        await asyncio.sleep(1.0)
+        return asyncio.current_task().cancelling(), asyncio.get_running_loop().time()
+
+    assert run_virtually(tried_again()) == (0, 21.0)
+
+
+def test_the_shorter_of_two_times_ends_both():
+    async def nested():
+        try:
+            with AllowedTime(10.0), AllowedTime(20.0):
+                await asyncio.sleep(100.0)
+        except TimeoutError:
+            return asyncio.get_running_loop().time()
+
+    assert run_virtually(nested()) == 10.0

@@ -2,12 +2,13 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import aiohttp
 import pytest
 
 from pipeline.providers.openai import OpenAIProvider
-from pipeline.providers.posting import Poster, header_lines
+from pipeline.providers.posting import PostedAnswer, Poster, header_lines
 from tests.pipeline.providers.asking import make_request
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -158,3 +159,21 @@ async def test_requests_of_the_sdk_of_openai_carry_its_headers_and_their_own_len
         )
         assert b"content-type: application/json" in of_one
     assert talk.connections == 1
+
+
+class Content:
+    """A body that came with its head, and is not waited for."""
+
+    def is_eof(self):
+        return True
+
+    def read_nowait(self):
+        return b"ok"
+
+
+def test_a_body_that_is_there_is_read_without_waiting():
+    head = SimpleNamespace(code=200, headers={}, raw_headers=())
+    answer = PostedAnswer(None, head, Content())
+    with pytest.raises(StopIteration) as read:
+        answer.whole().send(None)
+    assert read.value.value == b"ok"
