@@ -1,9 +1,12 @@
-"""What every test shares: asyncio as the only event loop, and a network that ends at 127.0.0.1."""
+"""What every test shares: one event loop, a network that ends at 127.0.0.1, folders in memory."""
 
 from __future__ import annotations
 
 import gc
 import os
+import shutil
+import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,10 +14,30 @@ from hypothesis import settings
 gc.disable()  # until the tests are imported: hardly anything of that is garbage
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # the same digits on every machine
+# whoever starts the tests in the background may have interrupts ignored: commands would inherit that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "hipo", deadline=None, max_examples=50
 )  # how busy a machine is decides no test
 settings.load_profile("hipo")
+
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+"""More than the temporary folders of all tests take, in bytes."""
+
+
+def in_memory() -> bool:
+    """Whether there is a file system in memory with room for what tests write and start."""
+    return (
+        MEMORY.is_dir()
+        and os.access(MEMORY, os.W_OK)
+        and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+        and shutil.disk_usage(MEMORY).free > ROOM
+    )
+
+
+if in_memory():  # every run waits for its disk at each commit
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

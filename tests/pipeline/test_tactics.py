@@ -14,11 +14,10 @@ from pipeline.tactic_contexts import Context, context_at
 from pipeline.tactic_design import TargetDistribution, allowed_combinations, drawable, fit
 from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
-from scenarios.errors import InputError, UsageError
+from scenarios.errors import UsageError
 from scenarios.fixed_lines import Opening
 from scenarios.schemes.model import Requirement, Scheme
 from scenarios.spec import Fact, Scenario
-from scenarios.yaml_source import read_yaml
 
 HOME = Path(scenarios.__file__).parent
 SHIPPED = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
@@ -345,74 +344,3 @@ def test_a_scheme_of_too_many_combinations_is_refused_with_a_way_out():
     )
     with pytest.raises(UsageError, match="27000 combinations"):
         TacticDesign.balanced(wide, {Context(DECEPTION): 1.0})
-
-
-def written(folder: Path, text: str) -> Path:
-    path = folder / "tactics.yaml"
-    path.write_text(text)
-    return path
-
-
-def test_a_file_sets_shares_with_labels_spelt_freely(tmp_path):
-    path = written(
-        tmp_path,
-        "margins:\n  veracity: {omission: 3, QUALITY: 1, None: 1}\n  illocutionary:\n"
-        "    Representatives: 0.5\n    promise: 0.5\n",
-    )
-    design = TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())
-    assert design.dimensions == ("veracity", "illocutionary")
-    assert {m.labels[0]: m.target for m in design.margins if m.target} == {
-        "Quantity": 0.6,
-        "Quality": 0.2,
-        "None": 0.2,
-        "Representatives": 0.5,
-        "Commissives": 0.5,
-    }
-    assert design.unmet == ()
-
-
-def test_a_file_may_hold_a_table_of_combinations(tmp_path):
-    path = written(
-        tmp_path,
-        "combinations:\n"
-        "  - labels: {veracity: Manner, illocutionary: Directives}\n"
-        "    weight: 3\n"
-        "  - labels: {illocutionary: Expressives, veracity: None}\n",
-    )
-    design = TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())
-    tactics = {
-        tuple(sorted(wanted.items())) for _, _, turns in drawn(design, PLAN) for wanted in turns
-    }
-    assert tactics == {
-        (("illocutionary", "Directives"), ("veracity", "Manner")),
-        (("illocutionary", "Expressives"), ("veracity", "None")),
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("margins:\n  veracity:\n    Quantitty: 1\n", r"tactics.yaml:3: .*'Quantitty'.*Quantity"),
-        ("margins:\n  verity: {None: 1}\n", r"tactics.yaml:2: .*verity.*veracity"),
-        ("margins:\n  goal: {deception: 1}\n", r"tactics.yaml:2: .*goal.*can be drawn"),
-        ("margins:\n  veracity: {None: -1}\n", r"tactics.yaml:2: margins.veracity.None"),
-        ("{}\n", "margins or combinations"),
-        (
-            "combinations:\n  - labels: {veracity: None}\n  - labels: {intention: Inform}\n",
-            "the dimensions of the first row: veracity",
-        ),
-        (
-            "margins:\n  veracity: {None: 1}\ncombinations:\n  - labels: {veracity: None}\n",
-            "a dimension of combinations or of margins",
-        ),
-    ],
-)
-def test_a_faulty_file_is_refused_where_it_is_wrong(tmp_path, text, message):
-    with pytest.raises(InputError, match=message):
-        TacticDesign.from_file(read_yaml(written(tmp_path, text)), HIPO, PLAN.contexts())
-
-
-def test_weights_that_are_all_nothing_are_refused(tmp_path):
-    path = written(tmp_path, "margins:\n  veracity: {None: 0}\n")
-    with pytest.raises(UsageError, match="veracity has no positive weight"):
-        TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())

@@ -54,6 +54,7 @@ _names = st.text(alphabet="abAB +-.", min_size=1, max_size=4).map(str.strip).fil
 
 @given(st.lists(_names, min_size=4, max_size=8, unique_by=str.casefold))
 @example(["ab", "x", "a  b", "y"])
+@example(["a.b", "x", "a-b", "y"])
 def test_a_spelling_that_fits_two_labels_fits_none_unless_it_is_exact(names):
     labels = tuple(
         Label(id=a, definition="d", aliases=(b,))

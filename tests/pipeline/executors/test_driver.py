@@ -3,230 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
-from pipeline.budget import Ledger
 from pipeline.engine import Player
-from pipeline.executors import driver as driver_module
-from pipeline.executors import frames, worker_session
+from pipeline.executors import frames
 from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
-from pipeline.executors.frames import Stream, StreamBroken
+from pipeline.executors.frames import StreamBroken
 from pipeline.executors.messages import (
     AskPermit,
     Bye,
-    FromDriver,
     FromWorker,
     GiveBack,
     Granted,
     Hits,
-    Ready,
     Report,
     Settled,
-    from_driver,
 )
-from pipeline.executors.messages import Play as PlayJob
 from pipeline.executors.remote_run import RemoteRun
-from pipeline.executors.worker import work
-from pipeline.providers.rate_limiter import ModelAddress, RateLimiters, RateLimits
-from pipeline.run_link import LocalRun, PermitRequest, RunLink, Settlement
+from pipeline.run_link import PermitRequest
 from pipeline.runner import JobFailed
-from pipeline.stop import BUDGET, STORE, Stop, Stopped
-from pipeline.store.call_rows import CallReport
+from pipeline.stop import BUDGET, STORE, Stopped
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
-from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_case, make_choice_row, make_request_row
+from tests.pipeline.executors.driver_bench import HTTP, KEY, WORST, Asking, Bench, said, until
 from tests.pipeline.integration.records import count, rows
-
-WORST = PermitRequest(None, 10, 0.5, 100, "responder")
-KEY = b"\x01" * 32
-M = TypeVar("M")
-Play = Callable[["Asking", Case], Awaitable[None]]
-
-
-@dataclass(slots=True)
-class Asking:
-    """Plays by asking the run for one permit; ``before`` is done while it is held."""
-
-    link: RunLink
-    arm: str
-    worker: int
-    before: Play
-    hits: list[int]
-
-    async def play(self, case: Case, epoch: int) -> Dialogue:
-        if self.link.known(KEY, [0], epoch):
-            self.hits.append(self.worker)
-            self.link.count_hits(1)
-        else:
-            permit = await self.link.permit(WORST)
-            await self.before(self, case)
-            row = make_request_row(
-                case=case.id, charged_usd=0.1, charged_tokens=7, reservation=permit.reservation.id
-            )
-            self.link.settle(Settlement(permit, row, "answered"))
-            report = CallReport(KEY, (("user", (case.id,)),), (row,), (make_choice_row(),))
-            await self.link.record(report)
-        return Dialogue(case, self.arm, (Turn(0, "initiator", str(self.worker), "opening"),))
-
-
-async def _at_once(_: Asking, __: Case) -> None:
-    """Hold the permit no longer."""
-
-
-@dataclass
-class Bench:
-    """A driver, workers in the same loop, and the run that they play."""
-
-    store: RunStore
-    before: Play = _at_once
-    stop: Stop = field(default_factory=Stop)
-    driver: Driver = field(default_factory=lambda: Driver({"players": "two"}))
-    workers: list[asyncio.Task[None]] = field(default_factory=list)
-    links: list[RunLink] = field(default_factory=list)
-    hits: list[int] = field(default_factory=list)
-    by_hand: list[Stream[FromDriver]] = field(default_factory=list)
-    port: int = 0
-
-    def __post_init__(self) -> None:
-        self.ledger = Ledger(budget_usd=10.0, log=self.store.calls)
-        self.link = LocalRun(self.store.calls, self.ledger, RateLimiters(RateLimits()), self.stop)
-
-    @asynccontextmanager
-    async def build(
-        self, material: Mapping[str, Any], link: RunLink, notice: Callable[[str], None]
-    ) -> AsyncIterator[Mapping[str, Player]]:
-        assert material == {"players": "two"}
-        worker = len(self.links)
-        self.links.append(link)
-        yield {arm: Asking(link, arm, worker, self.before, self.hits) for arm in ("a", "b")}
-
-    def join(self) -> None:
-        joining = work("127.0.0.1", self.port, self.driver.token, self.build, name="w")
-        self.workers.append(asyncio.ensure_future(joining))
-
-    async def join_by_hand(self, name: str) -> Stream[FromDriver]:
-        """Join as a worker that is ready, and does nothing by itself from now on."""
-        before = len(self.driver._sessions)
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        stream: Stream[FromDriver] = Stream(reader, writer, from_driver)
-        await stream.join(self.driver.token)
-        stream.send(Ready(name))
-        await self.driver.ready(before + 1)
-        self.by_hand.append(stream)
-        return stream
-
-    @asynccontextmanager
-    async def driving(self, workers: int) -> AsyncIterator[Mapping[str, Player]]:
-        self.port = await self.driver.listen()
-        for _ in range(workers):
-            self.join()
-        try:
-            await self.driver.ready(workers)
-            yield self.driver.players(("a", "b"), self.link, timeout_for=lambda _: 60.0)
-        finally:
-            for worker in self.by_hand:
-                await worker.close()
-            await self.driver.close()
-            await asyncio.gather(*self.workers, return_exceptions=True)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore.create(tmp_path / "run", RunConfiguration()) as opened:
-        yield opened
-
-
-def said(dialogue: Dialogue) -> str:
-    return dialogue.turns[0].text
-
-
-HTTP = ModelAddress("compatible", "http://127.0.0.1:9/v1", "m")
-
-
-@pytest.fixture
-def looking_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a worker be asked every few milliseconds whether it is there."""
-    monkeypatch.setattr(worker_session, "LOOK_S", 0.01)
-    monkeypatch.setattr(worker_session, "DOUBTED_S", 0.05)
-
-
-def watched(store: RunStore, told: list[str], silent_s: float = 0.05) -> Bench:
-    """Return a run whose workers may be silent for a moment, or for long."""
-    return Bench(store, driver=Driver({"players": "two"}, notice=told.append, silent_s=silent_s))
-
-
-async def until(wanted: type[M], worker: Stream[FromDriver]) -> M:
-    """Wait until a worker that does nothing by itself is sent a message of a kind."""
-    while True:
-        for message in await worker.receive():
-            if isinstance(message, wanted):
-                return message
-
-
-@pytest.mark.anyio
-@pytest.mark.usefixtures("looking_often")
-@pytest.mark.parametrize("request_out", [True, False], ids=["a request out", "in a pause"])
-async def test_what_a_halted_worker_has_is_charged_and_played_by_another(
-    store: RunStore, *, request_out: bool
-) -> None:
-    told, killed = list[str](), list[str]()
-    bench = watched(store, told)
-    async with bench.driving(0) as players:
-        worker = await bench.join_by_hand("halted")
-        with bench.driver.ended_by("halted", lambda: killed.append("halted")):
-            playing = asyncio.ensure_future(players["a"].play(make_case(), 0))
-            await until(PlayJob, worker)
-            if request_out:
-                worker.send(AskPermit(1, WORST))
-                await until(Granted, worker)
-            bench.join()
-            time.sleep(0.1)  # where the driver itself stands still, nobody is silent
-            assert said(await asyncio.wait_for(playing, 10)) == "0"
-    assert told == ["worker halted does not answer any more: it counts as gone"]
-    assert killed == ["halted"]
-    lost = "select charged_usd from requests where code = 'lost'"
-    assert rows(store.folder, lost) == ([(0.5,)] if request_out else [])
-    assert bench.ledger.held_usd == 0.0
-
-
-@pytest.mark.anyio
-@pytest.mark.usefixtures("looking_often")
-async def test_what_a_halted_worker_has_stays_pending_where_a_run_stops_with_nothing_in_flight(
-    store: RunStore,
-) -> None:
-    bench = watched(store, [], silent_s=600.0)
-    async with bench.driving(0) as players:
-        worker = await bench.join_by_hand("halted")
-        playing = asyncio.ensure_future(players["a"].play(make_case(), 0))
-        await until(PlayJob, worker)
-        bench.stop.request("interrupted")
-        with pytest.raises(Stopped):
-            await asyncio.wait_for(playing, 10)
-
-
-@pytest.mark.anyio
-@pytest.mark.usefixtures("looking_often")
-async def test_others_do_not_wait_for_a_call_that_a_halted_worker_makes_alone(
-    store: RunStore,
-) -> None:
-    first = PermitRequest(HTTP, 10, 0.5, 100, "responder")
-    bench = watched(store, [], silent_s=600.0)
-    async with bench.driving(0):
-        worker = await bench.join_by_hand("halted")
-        worker.send(AskPermit(1, first))
-        await until(Granted, worker)
-        bench.link.give_back(await asyncio.wait_for(bench.link.permit(first), 10))
 
 
 @pytest.mark.anyio
@@ -237,23 +43,6 @@ async def test_what_a_stop_waits_for_takes_as_long_as_the_request_may(store: Run
         worker.send(AskPermit(1, PermitRequest(HTTP, 10, 0.5, 100, "responder", patience=4)))
         await until(Granted, worker)
         assert 200.0 < bench.stop.in_flight.summary().left_s <= 240.0
-
-
-@pytest.mark.anyio
-async def test_workers_that_have_not_joined_or_do_not_leave_are_ended_once_a_run_is_over(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(driver_module, "FAREWELL_S", 0.01)
-    killed = list[str]()
-    bench = Bench(store)
-    async with bench.driving(1):
-        await bench.join_by_hand("halted")
-        with ExitStack() as processes:
-            for name in ("w", "halted", "starting"):
-                kill = partial(killed.append, name)
-                processes.enter_context(bench.driver.ended_by(name, kill))
-            await bench.driver.close()
-    assert killed == ["starting", "halted"]
 
 
 @pytest.mark.anyio
@@ -417,21 +206,6 @@ async def test_a_worker_that_tells_of_what_it_was_not_granted_is_sent_away_and_n
         with pytest.raises(StreamBroken):
             await until(Bye, rogue)
         assert said(await players["a"].play(make_case(), 0)) == "0"
-
-
-@pytest.mark.anyio
-async def test_a_worker_that_reads_nothing_is_not_waited_for_without_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(driver_module, "FAREWELL_S", 0.01)
-    monkeypatch.setattr(frames, "CLOSING_S", 0.01)
-    driver = Driver({"scenarios": "x" * 20_000_000})  # more than the sockets take
-    reader, writer = await asyncio.open_connection("127.0.0.1", await driver.listen())
-    halted: Stream[FromDriver] = Stream(reader, writer, from_driver)
-    await halted.join(driver.token)
-    async with asyncio.timeout(20):
-        await driver.close()
-    await halted.close()
 
 
 def test_material_that_no_worker_would_read_is_refused() -> None:

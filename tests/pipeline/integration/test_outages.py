@@ -17,6 +17,7 @@ from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Silent
 from pipeline.offline_judge.engine import answer as judge_answer
 from pipeline.outage import WaitRules
+from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress
 from pipeline.stop import UNAVAILABLE
@@ -36,6 +37,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait as always, on a clock that runs fifty times as fast."""
     rules = partial(WaitRules, confirm_s=0.02, probe_s=0.3, unserved_s=0.2)
     monkeypatch.setattr(endpoints, "WaitRules", rules)
+    policy = partial(RetryPolicy, initial_s=0.01, max_pause_s=0.6)
+    monkeypatch.setattr(endpoints, "RetryPolicy", policy)
 
 
 @pytest.fixture

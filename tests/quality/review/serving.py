@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from benchmarks.machine import free_port
 from hipo.app.generation import generate
 from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.verification import verify
 from pipeline.recipe_source import load_recipe
+from quality.review import passwords
 from quality.review.app import build_app
 from quality.review.service import ReviewService
 from quality.web.bounded_listener import MOST_OF_AN_ADDRESS
@@ -64,7 +67,7 @@ def served(
     most_of_an_address: int = MOST_OF_AN_ADDRESS,
     **wishes: object,
 ) -> Iterator[Served]:
-    """Serve the review page of a run until the block ends."""
+    """Serve the review page of a run until the block ends; its hashes take a moment each."""
     address = address or Address(port=free_port())
     links: list[tuple[str, str]] = []
     service = open_review(
@@ -84,7 +87,9 @@ def served(
             if not thread.is_alive():
                 raise RuntimeError("the server did not start")
             thread.join(0.01)
-        yield Served(f"http://127.0.0.1:{address.port}", service, links)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(passwords, "_N", 2)
+            yield Served(f"http://127.0.0.1:{address.port}", service, links)
     finally:
         running.should_exit = True
         thread.join(10)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from quality.tables.checking import checked
@@ -307,11 +307,13 @@ def test_another_form_of_the_same_rows_gives_the_same_answers(tmp_path, mapping,
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.binary(max_size=400))
-def test_any_bytes_at_all_are_read_or_refused(tmp_path, data):
-    for mapping in LAYOUTS:
+@given(data=st.binary(max_size=400), headed=st.booleans())
+@example(data=b"Al,Was it?,No.,1,asker", headed=True)
+def test_any_bytes_at_all_are_read_or_refused(tmp_path, data, headed):
+    for mapping, header in LAYOUTS.items():
         try:
-            [file] = read(tmp_path, mapping, data).table.files
+            content = as_text(header, []).encode() + data if headed else data
+            [file] = read(tmp_path, mapping, content).table.files
         except UsageError:
             continue
         assert file.rows == file.read + file.left_out

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.util import find_spec
+
+import pytest
 
 from pipeline.providers.protocol import Request
 from prompts.question import Message
 from scenarios.arms import Parameters
 
+MARKS = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore::FutureWarning"),  # of peft, about transformers
+    pytest.mark.skipif(
+        any(find_spec(package) is None for package in ("torch", "transformers", "peft")),
+        reason="needs pip install 'hipo[local]'",
+    ),
+]
 SCHEMA = {
     "type": "object",
     "properties": {"act": {"enum": ["Directives", "Expressives"]}, "why": {"type": "string"}},
