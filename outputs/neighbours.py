@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ Vectors = NDArray[np.float32]
 _BATCH = 256
 _BLOCK = 1 << 15
 _BINS = 2001
+_KNOWN = 1 << 15
+"""Texts that are remembered with what was found: rows of one dialogue often end alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,11 @@ class Neighbourhood:
     def __init__(self, reference: Iterable[str], embed: Embed, threshold: float) -> None:
         """Embed the reference; texts without words are left out."""
         self._embed, self._threshold = embed, threshold
-        parts = [embed(batch) for _, batch in _batches(reference)]
+        parts = [embed(batch) for _, batch in _batches(_distinct(reference))]
         self._reference: Vectors | None = np.concatenate(parts) if parts else None
         self._bins = np.zeros(_BINS, np.int64)
+        self._known: dict[str, float] = {}
+        """Cosines of the nearest neighbours of some texts that were looked up."""
         self.close: NDArray[np.int64] = np.empty(0, np.int64)
         """Numbers of the checked rows that reach the threshold, sorted."""
 
@@ -58,7 +62,7 @@ class Neighbourhood:
             return
         close: list[NDArray[np.int64]] = []
         for numbers, batch in _batches(texts):
-            cosines = self._nearest(self._embed(batch), self._reference)
+            cosines = self._looked_up(batch, self._reference)
             at = np.rint((cosines + 1.0) * (_BINS - 1) / 2).astype(np.int64)
             self._bins += np.bincount(at, minlength=_BINS)
             close.append(numbers[cosines >= self._threshold])
@@ -86,6 +90,16 @@ class Neighbourhood:
             highest=quantile(1.0),
         )
 
+    def _looked_up(self, texts: Sequence[str], reference: Vectors) -> NDArray[np.float64]:
+        """Return the cosine of each text's nearest neighbour; a text that comes again costs nothing."""
+        if len(self._known) > _KNOWN:
+            self._known.clear()
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            cosines = self._nearest(self._embed(new), reference)
+            self._known.update(zip(new, cosines.tolist(), strict=True))
+        return np.array([self._known[text] for text in texts])
+
     def _nearest(self, vectors: Vectors, reference: Vectors) -> NDArray[np.float64]:
         """Return the highest cosine of each row, rounded so that batches cannot change it."""
         best = np.full(len(vectors), -1.0)
@@ -93,6 +107,15 @@ class Neighbourhood:
             cosines = vectors @ reference[start : start + _BLOCK].T
             best = np.maximum(best, cosines.max(axis=1))
         return np.clip(np.round(best, 5), -1.0, 1.0)
+
+
+def _distinct(texts: Iterable[str]) -> Iterator[str]:
+    """Yield each text once; a hash of it is remembered, which is little beside its embedding."""
+    seen: set[int] = set()
+    for text in texts:
+        if (key := hash(text)) not in seen:
+            seen.add(key)
+            yield text
 
 
 def _batches(texts: Iterable[str]) -> Iterator[tuple[NDArray[np.int64], list[str]]]:

@@ -117,7 +117,9 @@ def _mode_of(path: Path) -> int | None:
 
 
 def _replace(draft: Path, folder: Path) -> None:
-    """Move ``draft`` to ``folder``; the old folder is removed afterwards."""
+    """Move ``draft`` to ``folder``; the old folder is removed afterwards, of a link the link alone."""
+    if folder.is_symlink():
+        folder.unlink()
     old = folder.with_name(f".{folder.name}.old-{draft.name.rpartition('-')[2]}")
     if folder.exists():
         folder.rename(old)

@@ -36,6 +36,7 @@ from scenarios.errors import UsageError
 from scenarios.margins import unmet_in_words
 
 if TYPE_CHECKING:
+    from hipo.app.verification import Comparing
     from hipo.app.workers import WorkerConnections
 
 
@@ -177,6 +178,8 @@ class PlayContext:
     retry_failed: bool = False
     tried: int = 0
     """Size of the smaller plan whose failures this session has played or judged again already."""
+    comparing: Comparing | None = None
+    """Gives what dialogues are embedded with; None: each play of a plan has its own."""
 
     def left(self, prepared: Prepared) -> tuple[Iterable[Case], PlanProgress | None]:
         """Return what of a plan may be left to play, and how far it is played, for the engine.

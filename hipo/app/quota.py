@@ -17,7 +17,7 @@ from pipeline.quota_plan import Lanes, count_cases, gives_up, needs, plan_round
 from pipeline.quota_record import RecordedQuota, recorded_quota
 from pipeline.quota_tally import categories_of, count_cells
 from pipeline.run_material import load_material
-from pipeline.store.queries.aims import read_open
+from pipeline.store.queries.aims import count_drawn, read_open
 from pipeline.store.reading import open_snapshot
 from pipeline.store.run_store import RunStore
 from quality.forecast import wilson
@@ -87,7 +87,7 @@ class PlannedQuota:
     arms: tuple[str, ...]
     """Ids of those that play each case."""
     most: int | None
-    """The most cases that may be drawn."""
+    """The most cases that may be drawn, those for earlier quotas of the run included."""
 
     @property
     def record(self) -> RecordedQuota:
@@ -98,9 +98,9 @@ class PlannedQuota:
         """Return what a run has of every cell, see :func:`pipeline.quota_tally.count_cells`."""
         return count_cells(folder, self.quota, self.categories, tried=tried)
 
-    def next_round(self, tallies: Sequence[CellTally]) -> list[Case]:
+    def next_round(self, folder: Path, tallies: Sequence[CellTally]) -> list[Case]:
         """Return the cases to be drawn next, see :func:`pipeline.quota_plan.plan_round`."""
-        room = self._room(tallies)
+        room = self._room(folder)
         return plan_round(self.quota, self.lanes, tallies, arms=len(self.arms), room=room)
 
     def standing(self, tallies: Sequence[CellTally]) -> QuotaStanding:
@@ -118,7 +118,7 @@ class PlannedQuota:
         there = RunStore.exists(folder)
         tallies = self.count(folder) if there else list(by_cell(self.quota).values())
         begun = self._count_begun(folder, tallies) if there else 0
-        arms, room = len(self.arms), self._room(tallies)
+        arms, room = len(self.arms), self._room(folder) if there else self.most
         cases = count_cases(self.quota, self.lanes, tallies, arms=arms, room=room)
         wanted = needs(self.quota, self.lanes, tallies, whole=True)
         return QuotaEstimate(
@@ -129,9 +129,12 @@ class PlannedQuota:
             begun,
         )
 
-    def _room(self, tallies: Sequence[CellTally]) -> int | None:
-        """Return how many more cases may be drawn; None for no limit."""
-        return None if self.most is None else max(0, self.most - sum(t.cases for t in tallies))
+    def _room(self, folder: Path) -> int | None:
+        """Return how many more cases may be drawn in a run; None for no limit."""
+        if self.most is None:
+            return None
+        with open_snapshot(folder) as connection:
+            return max(0, self.most - count_drawn(connection))
 
     def _count_begun(self, folder: Path, tallies: Sequence[CellTally]) -> int:
         """Count what a round that was begun still asks for; return the dialogues it lacks."""

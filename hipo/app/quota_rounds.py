@@ -81,7 +81,7 @@ class QuotaRounds:
         while not stop.requested:
             tallies = self.quota.count(store.folder, tried=True)
             self._tell(tallies)
-            cases = self.quota.next_round(tallies)
+            cases = self.quota.next_round(store.folder, tallies)
             if not cases:
                 store.set_state("running", planned=store.state().settled)
                 self._end(self.quota.standing(tallies))

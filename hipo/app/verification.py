@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -58,6 +58,10 @@ class JudgingReady:
     prompts: JudgePrompts
     policy: Policy
     gates: GateSettings
+
+
+Comparing = Callable[[JudgingReady, Note], AbstractAsyncContextManager[Encoder | None]]
+"""Gives what dialogues are embedded with, as :func:`comparing` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +283,18 @@ async def comparing(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | 
         )
     async with encoder or nullcontext():
         yield encoder
+
+
+@asynccontextmanager
+async def comparing_once() -> AsyncIterator[Comparing]:
+    """Give :func:`comparing` to plans that are verified one after the other: all have one encoder."""
+    made: list[Encoder | None] = []
+    async with AsyncExitStack() as stack:
+
+        @asynccontextmanager
+        async def compare(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | None]:
+            if not made:
+                made.append(await stack.enter_async_context(comparing(ready, note)))
+            yield made[0]
+
+        yield compare

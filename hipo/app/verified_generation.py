@@ -163,7 +163,7 @@ class VerifiedPlay:
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,
-            comparing(ready, watching.note) as encoder,
+            (stage.comparing or comparing)(ready, watching.note) as encoder,
             batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender,
         ):
             pool = EndpointPool(recipe.limits, providers, link, watching.note, sender=sender)
@@ -177,7 +177,7 @@ class VerifiedPlay:
                 if self.quota is None
                 else QuotaRounds(stage, verification, players, executor, self.quota)
             )
-            for note in ready.panels.notes:
+            for note in () if stage.tried else ready.panels.notes:
                 watching.note(note)
             watching.begin(
                 rounds.total,

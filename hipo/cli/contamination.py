@@ -13,6 +13,7 @@ from hipo.cli.main import command_app
 from outputs.contamination import Contamination, Settings, Side
 from outputs.ngrams import SHORTEST, SIZE
 from outputs.reworded_lines import Reworded
+from pipeline.embeddings import missing_packages
 
 app = command_app()
 
@@ -65,6 +66,8 @@ def contamination(
     may be reworded is named apart and not certain: look at it yourself. --clean keeps it unless you
     say --remove-reworded.
     """
+    if embeddings and not missing_packages(embedding_model):
+        say("comparing meanings, which takes most of the time; --no-embeddings leaves it out")
     comparison = compare_sets(
         checked,
         reference,

@@ -70,7 +70,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
 
 def plan_as_text(planned: PlanEstimate) -> str:
     """Return the estimate the way ``hipo generate --dry-run`` prints it."""
-    blocks = [estimate_as_text(planned.generation)]
+    blocks = [estimate_as_text(planned.generation, has_quota=planned.quota is not None)]
     if planned.packs:
         counts, line_end, rest = blocks[0].partition("\n")
         blocks[0] = f"{counts}, from {packs_in_words(planned.packs)}{line_end}{rest}"
@@ -82,10 +82,7 @@ def plan_as_text(planned: PlanEstimate) -> str:
     if planned.batches is not None:
         blocks.append(_in_batches(planned.batches))
     if planned.at_providers:
-        blocks.append(
-            f"{plural(planned.at_providers, 'request')} of an earlier command in batches paid for and not"
-            " used yet: --batch picks them up, and they are counted once more above"
-        )
+        blocks.append(at_providers_as_text(planned.at_providers))
     if planned.covered is not None:
         blocks.append(_covered(planned.covered, planned.generation.dialogues))
     if planned.generation.dialogues:
@@ -187,8 +184,11 @@ def estimate_as_json(estimate: Estimate) -> dict[str, object]:
     )
 
 
-def estimate_as_text(estimate: Estimate) -> str:
-    """Return the estimate the way ``hipo generate --dry-run`` prints it."""
+def estimate_as_text(estimate: Estimate, *, has_quota: bool = False) -> str:
+    """Return the estimate the way ``hipo generate --dry-run`` prints it.
+
+    With a quota the plan is only what is drawn next: nothing of the run is expected to be in it.
+    """
     counts = (
         plural(estimate.cases, "case"),
         plural(estimate.dialogues, "dialogue"),
@@ -198,7 +198,8 @@ def estimate_as_text(estimate: Estimate) -> str:
     if estimate.present:
         lines.append(f"{plural(estimate.present, 'dialogue')} more are there already")
     if estimate.outside:
-        lines.append(f"{plural(estimate.outside, 'dialogue')} of the run are not in this plan")
+        where = "there already" if has_quota else "not in this plan"
+        lines.append(f"{plural(estimate.outside, 'dialogue')} of the run are {where}")
     lines.append("")
     rows = []
     for arm in estimate.arms:
@@ -272,6 +273,14 @@ def judging_as_text(estimate: JudgingEstimate) -> str:
     counts = f"{plural(estimate.dialogues, 'dialogue')}, {plural(estimate.calls, 'call')} to make"
     lines = [counts, "", columns(header, rows), "", f"({judging_estimate.NOTE})"]
     return "\n".join([*lines, *filter(None, map(_too_long, estimate.judges))])
+
+
+def at_providers_as_text(requests: int) -> str:
+    """Return what an estimate says of requests that lie at providers in batches."""
+    return (
+        f"{plural(requests, 'request')} of an earlier command in batches paid for and not"
+        " used yet: --batch picks them up, and they are counted once more above"
+    )
 
 
 def _too_long(judge: JudgeEstimate) -> str:

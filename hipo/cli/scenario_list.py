@@ -23,6 +23,7 @@ app = command_app()
 
 @app.command("list")
 def list_scenarios(
+    *,
     category: list[str] | None = typer.Option(
         None, "--category", help="Only this one; repeatable.", show_default=False
     ),
@@ -36,12 +37,17 @@ def list_scenarios(
         None, "--scheme", help="Only those of this label scheme, an id or a file."
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    only: bool = typer.Option(
+        False, "--only", help="Of the folders of scenarios alone, without what ships."
+    ),
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
     """List scenarios with their category, tags and number of facts."""
-    everything = Catalogue.load([FAMILIES, *(scenario_dirs or ())]).entries.values()
+    dirs = scenario_dirs or ()
+    catalogue = Catalogue.own(dirs) if only else Catalogue.load([FAMILIES, *dirs])
+    everything = catalogue.entries.values()
     wanted = None if scheme is None else load_scheme(scheme).id
     entries = [
         entry

@@ -59,9 +59,7 @@ def preview(
     seed: int = typer.Option(0, "--seed", help="Another seed, another dialogue."),
     strategy: str = STRATEGY,
     language: str = typer.Option("en", "--language", help="The language to speak."),
-    show_prompts: bool = typer.Option(
-        False, "--show-prompts", help="Every prompt and its answer, verbatim."
-    ),
+    prompts: bool = typer.Option(False, "--prompts", help="Every prompt and its answer, verbatim."),
     given: RecipeChanges,
     real_names: bool = REAL_NAMES,
     scheme: str | None = typer.Option(
@@ -96,10 +94,10 @@ def preview(
     )
     shown = preview_cases(recipe, len(scenario.goals or label_scheme.goals))
     if output_format is Format.JSON:
-        write_json([preview_as_json(played, prompts=show_prompts) for played in shown])
+        write_json([preview_as_json(played, prompts=prompts) for played in shown])
     else:
         for played in shown:
-            _print(played, scenario, prompts=show_prompts)
+            _print(played, scenario, prompts=prompts)
     return ExitCode.DONE if all(played.dialogue for played in shown) else ExitCode.FAILED_CASES
 
 
@@ -107,7 +105,7 @@ def preview_as_json(played: Previewed, *, prompts: bool) -> dict[str, object]:
     """Return one object of the list that ``hipo scenarios preview ID --format json`` prints.
 
     ``goal``; ``error``: None, or why there is no dialogue; ``dialogue``: None, or what
-    ``hipo.cli.dialogue_json.dialogue_as_json`` describes, with traces; with ``--show-prompts``
+    ``hipo.cli.dialogue_json.dialogue_as_json`` describes, with traces; with ``--prompts``
     also ``prompts``: a list of objects with ``turn``, ``purpose``, ``model``, ``messages`` (objects
     with ``role`` and ``content``) and ``answers`` (objects with ``status`` and ``text``).
     """

@@ -14,7 +14,7 @@ from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Watcher
 from hipo.cli.console import Format, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
-from hipo.cli.estimate_report import judging_as_json, judging_as_text
+from hipo.cli.estimate_report import at_providers_as_text, judging_as_json, judging_as_text
 from hipo.cli.progress import watcher
 from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
 from hipo.cli.wrapping import write_text
@@ -72,8 +72,12 @@ def print_estimate(
             ready = make_ready(store, overrides)
             judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
             planned = JudgingEstimate(judged.dialogues, (*judged.judges, *planned.judges))
+        at_providers = sum(batch.requests for batch in store.state().batches)
     if output_format is Format.JSON:
         write_json(judging_as_json(planned))
     else:
-        write_text(judging_as_text(planned))
+        blocks = [judging_as_text(planned)]
+        if at_providers:
+            blocks.append(at_providers_as_text(at_providers))
+        write_text("\n\n".join(blocks))
     return ExitCode.DONE

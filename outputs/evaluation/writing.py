@@ -160,7 +160,12 @@ def _marks(rows: Sequence[ResultRow]) -> dict[str, tuple[Mark, ...]]:
 
 
 def _write_plots(folder: Path, evaluated: Evaluated) -> tuple[Path, ...]:
-    """Write every picture as a file of its own; those of an earlier page go away."""
+    """Write every picture as a file of its own; those of an earlier page go away.
+
+    Of a link only the link goes away, and nothing is written to where it leads.
+    """
+    if folder.is_symlink():
+        folder.unlink()
     shutil.rmtree(folder, ignore_errors=True)
     paths: dict[str, Path] = {}
     for parts, svg in _plots(evaluated):

@@ -17,6 +17,8 @@ from scenarios.quick_records import quickly_made
 
 STOP_LOOK_S = 0.5
 """A wait looks this often whether the run has been asked to stop."""
+SOON_S = 0.05
+"""... and so often while one may be let in at any moment."""
 NEWS = 1.25
 """A learned rate that changes by this factor is told again."""
 
@@ -188,7 +190,8 @@ class RateLimiter:
                 return self._entry(tokens, now, waited=waited)
             waited = waited or learned_s > 0.0
             self._held_back = waited
-            await self._sleep(min(wait_s, STOP_LOOK_S))
+            look_s = SOON_S if self._rate.asks_at_once else STOP_LOOK_S
+            await self._sleep(min(wait_s, look_s))
 
     async def _called(self, tokens: int, check: Callable[[], None], *, ahead: bool) -> Entry | None:
         """Wait in the line for a place, or to be the first."""
@@ -270,7 +273,7 @@ class RateLimiter:
             self._rate.refused(entry.sent, now, retry_after_s or 0.0)
             self._tell()
         elif outcome != "unavailable":
-            self._rate.answered(now)
+            self._rate.answered(entry.sent, now)
         before = self.places
         if outcome == "answered":
             self._window.answered(entry.seat, latency_s)

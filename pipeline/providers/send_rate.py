@@ -18,7 +18,7 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from pipeline.providers.chance_refusals import ChanceRefusals
+from pipeline.providers.chance_refusals import AtOnceAgain, ChanceRefusals
 from pipeline.providers.pacing import Pace
 from scenarios.quick_records import quickly_made
 
@@ -140,6 +140,7 @@ class SendRate:
         self._rise: _Rise | None = None
         """None: no limit is known."""
         self._chance = ChanceRefusals()
+        self._again = AtOnceAgain()
         self._sent = 0
         self._refused = 0
         self._last_sent = 0.0
@@ -164,9 +165,15 @@ class SendRate:
         """Return how many requests may go per second at the moment; None: as many as like."""
         return None if self._rise is None else self._rise.per_second()
 
+    @property
+    def asks_at_once(self) -> bool:
+        """Whether a refusal may let the next request go at once, to tell what refuses."""
+        return self._rise is not None and self._again.is_open
+
     def wait_s(self, now: float) -> float:
         """Return in how many seconds the next request may go; 0: at once."""
-        return 0.0 if self._rise is None else self._pace.wait_s(now)
+        at_once = self._rise is None or self._again.is_wanted(now)
+        return 0.0 if at_once else self._pace.wait_s(now)
 
     def sent(self, now: float, *, waited: bool) -> Sent:
         """Note that a request goes, and whether it had to wait for the rate."""
@@ -181,10 +188,12 @@ class SendRate:
             self._pace.take(now, 1.0 / self._rise.per_second())
         self._sent += 1
         self._last_sent = now
+        self._again.sent(self._sent, now)
         return Sent(self._sent, now)
 
-    def answered(self, now: float) -> None:
+    def answered(self, sent: Sent, now: float) -> None:
         """Note that a request was let in."""
+        self._learn_from_again(sent, refused=False)
         looked_s = now - self._refused_at
         # A window began between two looks, or when those who waited for it came all at once.
         began = now - (looked_s / 2 if looked_s * SLOWEST_PER_S <= 1.5 else 0.0)
@@ -223,6 +232,7 @@ class SendRate:
             horizon_s: in how many seconds the endpoint says it will take another one.
         """
         self._refused += 1
+        self._learn_from_again(sent, refused=True)
         self._row_began = self._row_began if self._in_a_row else now
         self._refused_at = now
         self._in_a_row += 1
@@ -241,6 +251,16 @@ class SendRate:
         else:
             return
         self._lower(ended, horizon_s)
+        self._again.after_refusal(sent.at, ended.fastest)
+
+    def _learn_from_again(self, sent: Sent, *, refused: bool) -> None:
+        """Take back what refusals have brought the rate down to, once it is chance that refuses."""
+        share = self._refused / self._sent
+        back = self._again.came_back(sent.number, share, refused=refused)
+        if back is not None:
+            self._chance.believe(share)
+            self._open = _Stretch(self._sent + 1)
+            self._rise_from(back, back)
 
     def _ask_rarely(self, now: float) -> None:
         """Send ever fewer requests while everything is refused, until one is let in."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+from hipo.cli.main import run
 from pipeline.importing.rows import ImportRow
 from pipeline.providers.prices import PriceTable
 from pipeline.quota_file import read_quota
@@ -26,7 +29,7 @@ EXAMPLE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", re.DOTALL)
 
 def test_every_example_of_the_page_is_the_file_it_names() -> None:
     examples = EXAMPLE.findall(PAGE)
-    assert len(examples) == 13
+    assert len(examples) == 14
     for name, text in examples:
         assert (ROOT / name).read_text(encoding="utf-8").rstrip() == text, name
     shown = {name for name, _ in examples}
@@ -55,6 +58,18 @@ def test_scheme_recipe_task_and_translations_are_read() -> None:
     assert load_task(str(FORMATS / "task.yaml"), load_scheme("hipo")).id == "kiosk-veracity"
     german = Translations.load([FORMATS / "translations.jsonl"])
     assert german.of("Has it ever been in an accident?", "de").startswith("Hatte")
+
+
+def test_the_trial_of_the_readme_becomes_a_run_that_has_agreement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = re.findall(
+        r"^(hipo .*runs/hearing)\b", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
+    assert len(commands) == 2
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    assert [run(command.split()[1:]) for command in commands] == [0, 0]
 
 
 def test_the_plain_table_is_read_without_a_map() -> None:

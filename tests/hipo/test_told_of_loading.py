@@ -13,12 +13,16 @@ import pytest
 
 from hipo.app import worker, workers
 from hipo.app.generation import generate
+from hipo.app.saturation import SaturatedPlay
+from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
 from pipeline import embeddings
 from pipeline.executors.driver import Driver
 from pipeline.executors.worker import work
 from pipeline.recipe import Recipe
 from pipeline.vectors import Vectors
+from quality.gates.runner import GateChecks
 
 
 class Noting(Silent):
@@ -66,6 +70,38 @@ def test_a_vote_says_once_that_the_model_is_loaded_and_other_strategies_do_not(
     strategy: str, times: int, tmp_path: Path
 ) -> None:
     assert times_told(tmp_path, strategies=[strategy]) == times
+
+
+def test_judging_window_after_window_says_once_what_it_says_and_loads_one_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        GateChecks, "_to_embed", lambda _, subject: [(subject.dialogue.case.id, "all are embedded")]
+    )
+    loaded = []
+    load = embeddings.load_on_device
+    monkeypatch.setattr(
+        embeddings, "load_on_device", lambda *args: loaded.append(args) or load(*args)
+    )
+    recipe = Recipe.model_validate(
+        {
+            "n": 6,
+            "turns": [1],
+            "scenarios": ["used_car"],
+            "models": {"default": "offline/rules"},
+            "embedding": {"model": "other/model"},
+        }
+    )
+    watcher = Noting()
+    play = SaturatedPlay(0.0, window=2, most=6, play=VerifiedPlay(VerificationOverrides()))
+    run = generate(
+        recipe.with_changes({"n": 2}), output=tmp_path / "run", watcher=watcher, play=play
+    )
+    assert run.state().generated == 6
+    assert len(loaded) == 1
+    ours = [note for note in watcher.notes if "distinct" not in note]
+    assert len(ours) == len(set(ours))
+    assert "loading the embedding model" in " ".join(ours)
 
 
 @asynccontextmanager

@@ -218,6 +218,24 @@ def test_neighbours_are_compared_by_what_is_not_form():
     assert result.neighbours.highest == pytest.approx(0, abs=0.01)
 
 
+def test_rows_that_end_alike_are_embedded_once(monkeypatch):
+    monkeypatch.setattr("outputs.neighbours._BATCH", 2)
+    embedded: list[str] = []
+
+    def embed(batch: Sequence[str]) -> np.ndarray:
+        embedded.extend(batch)
+        return letters(batch)
+
+    one, two, three = (prose(seed, 30) for seed in (1, 2, 3))
+    reference = texts(one, two, two, one, two)
+    result = compare(
+        as_set("a", texts(three, two, three, two, two)), as_set("b", reference), embed=embed
+    )
+    assert embedded == [one, two, three, two]
+    assert result.neighbours is not None
+    assert result.neighbours.compared == 5
+
+
 def test_an_empty_set_overlaps_with_nothing():
     for checked, reference in ([], texts(prose(1, 20))), (texts(prose(1, 20)), []):
         result = compare(as_set("a", checked), as_set("b", reference), embed=letters)

@@ -63,6 +63,21 @@ def test_a_file_may_be_for_its_owner_alone_whatever_was_there(tmp_path, umask):
         path.chmod(0o644)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_takes_the_place_of_a_link_of_which_nothing_is_left(tmp_path, is_there):
+    target, link = tmp_path / "target", tmp_path / "link"
+    if is_there:
+        target.mkdir()
+        (target / "kept").touch()
+    link.symlink_to(target)
+    with new_folder(link, lambda _: None) as draft:
+        (draft / "new").touch()
+    assert not link.is_symlink()
+    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {"link/new"} | ({"target/kept"} if is_there else set())
+    assert {path.name for path in tmp_path.iterdir()} <= {"link", "target"}
+
+
 def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
     target, path = tmp_path / "target", tmp_path / "link"
     target.write_text("old")

@@ -21,13 +21,15 @@ GAP: Final = 512
 """... and in the middle of one: wider than the windows of GPT-Neo."""
 _FAULTS: Final = (AttributeError, LookupError, TypeError, ValueError, RuntimeError)
 """What models raise that take no such input."""
+CACHE_OF_PEFT: Final = "past_key_values"
+"""What PEFT calls the keys and values that a model is given."""
 _RENAMED: Final = (5, 24)
 CACHE: Final = (
     "cache"
     if tuple(map(int, transformers.__version__.split(".")[:2])) >= _RENAMED
-    else "past_key_values"
+    else CACHE_OF_PEFT
 )
-"""What transformers calls the keys and values that a model is given."""
+"""What transformers calls them."""
 _NOISE: Final[Mapping[torch.dtype, float]] = {torch.float32: 1e-3, torch.float64: 1e-3}
 _NOISE_OF_HALF: Final = 0.2
 """How far what follows may be from what it is alone, in parts of its standard deviation: digits that

@@ -22,7 +22,7 @@ from transformers import (
     modeling_gguf_pytorch_utils,
 )
 
-from pipeline.providers.hf.beside import Batchable, beside
+from pipeline.providers.hf.beside import CACHE, CACHE_OF_PEFT, Batchable, beside
 from pipeline.providers.hf.chat import ChatFormat
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.providers.hf.prefixes import AT_ONCE, AT_ONCE_ON_A_CPU, PrefixPool, can_reuse
@@ -212,8 +212,30 @@ def _with_adapter(model: Any, adapter: ModelSource, *, merged: bool) -> Any:
     for remark in remarks:
         if "missing adapter keys" in str(remark.message):
             raise ValueError("the adapter lacks weights that its adapter_config.json speaks of")
-    learnt = any(part.is_prompt_learning for part in tuned.peft_config.values())
-    return tuned.merge_and_unload() if merged and not learnt else tuned
+    if any(part.is_prompt_learning for part in tuned.peft_config.values()):
+        if CACHE != CACHE_OF_PEFT:
+            _rename_cache(tuned)
+        return tuned
+    return tuned.merge_and_unload() if merged else tuned
+
+
+def _rename_cache(tuned: Any) -> None:
+    """Have PEFT find keys and values by its name for them, and transformers by its own.
+
+    Without it a learnt prefix is not used at all, and a learnt prompt is put before every token.
+    """
+
+    def renamed(prepare: Callable[..., dict[str, Any]], old: str, new: str) -> Any:
+        def prepared(*args: Any, **kwargs: Any) -> dict[str, Any]:
+            inputs = prepare(*args, **kwargs)
+            return {new if key == old else key: value for key, value in inputs.items()}
+
+        return prepared
+
+    base = "base_model_prepare_inputs_for_generation"
+    setattr(tuned, base, renamed(getattr(tuned, base), CACHE, CACHE_OF_PEFT))
+    prepare = tuned.prepare_inputs_for_generation
+    tuned.prepare_inputs_for_generation = renamed(prepare, CACHE_OF_PEFT, CACHE)
 
 
 def _has_tokenizer(adapter: ModelSource) -> bool:

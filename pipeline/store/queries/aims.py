@@ -25,6 +25,7 @@ _DRAWN = f"""
         from requests where case_id in (select c.id from cases c where {_AIMED})
         group by case_id) r on r.case_id = c.id
     where {_AIMED} order by c.seq"""  # noqa: S608 - constants only
+_COUNT = f"select count(*) from cases c where {_AIMED}"  # noqa: S608 - constants only
 _OPEN = f"""
     select {_CASE} from cases c
     where {_AIMED} and (
@@ -70,6 +71,12 @@ def read_drawn(connection: sqlite3.Connection) -> Iterator[DrawnCase]:
             aim = Aim.of(case)
         if aim is not None:
             yield DrawnCase(case, aim, calls or 0, tokens or 0, cost or 0.0, unpriced or 0)
+
+
+def count_drawn(connection: sqlite3.Connection) -> int:
+    """Return how many cases were drawn for cells, of whatever quota."""
+    count: int = connection.execute(_COUNT).fetchone()[0]
+    return count
 
 
 def read_open(

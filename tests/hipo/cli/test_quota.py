@@ -150,11 +150,19 @@ def test_a_cell_that_is_never_accepted_is_given_up_and_named(
     assert cells(hipo)["Manner"]["tried"] == cell["tried"]
 
 
-def test_a_limit_of_cases_ends_a_quota_that_is_not_filled(generate: Hipo, hipo: Hipo) -> None:
+def test_a_limit_of_cases_ends_a_quota_that_is_not_filled_whatever_quota_they_were_for(
+    generate: Hipo, hipo: Hipo, tmp_path: Path
+) -> None:
     result = generate("-n", "3")
     assert result.code == 1
     assert "all cases are played that -n allows, and still missing" in result.err
     assert sum(cell["cases"] for cell in cells(hipo).values()) == 3
+    write_quota(tmp_path, {"cells": [{"veracity": "Manner", "goal": "deception", "accepted": 90}]})
+    assert generate("-n", "3", "--dry-run", "--format", "json").data["quota"]["dialogues"] == 0
+    assert generate("-n", "3").code == 1
+    assert len(drawn(tmp_path / "run")) == 3
+    assert generate("-n", "5").code == 1
+    assert len(drawn(tmp_path / "run")) == 5
 
 
 def test_the_estimate_takes_the_yield_that_a_run_has_measured(
@@ -173,7 +181,10 @@ def test_the_estimate_takes_the_yield_that_a_run_has_measured(
     measured = next(cell for cell in after["cells"] if cell["tried"])
     assert measured["assumed_yield"] == (measured["hits"] + 1) / (measured["tried"] + 2)
     assert measured["missing"] == 30 - measured["accepted"]
-    assert "about" in generate("--tactics", "balanced", "--dry-run").out
+    told = generate("--tactics", "balanced", "--dry-run").out
+    assert "about" in told
+    assert "8 dialogues of the run are there already" in told
+    assert "not in this plan" not in told
 
 
 @pytest.mark.parametrize(
@@ -220,7 +231,7 @@ def test_what_no_judge_has_seen_yet_is_neither_tried_in_vain_nor_done(
     write_quota(tmp_path, {"cells": [{"veracity": "Manner", "accepted": 40}], "give_up_after": 3})
     assert generate("--policy", "auto", output="whole").code == 0
     tokens = hipo("runs", "show", "whole", "--format", "json").data["charged"]["tokens"]
-    budget = ("--budget-tokens", str(int(tokens * 0.35)))
+    budget = ("--budget-tokens", str(int(tokens * 0.4)))
     assert generate("--policy", "auto", *budget).code == 4
     state = hipo("runs", "show", "run", "--format", "json").data
     (cell,) = state["quota"]

@@ -203,13 +203,13 @@ def test_the_seed_decides_what_is_said(bench):
 
 def test_prompts_are_shown_if_asked_and_the_initiators_hold_nothing_private(bench):
     fact = Catalogue.load().scenarios["used_car"].fact("airbag").text
-    for one in preview(bench, "--show-prompts", "--turns", "2", "--fact", "airbag"):
+    for one in preview(bench, "--prompts", "--turns", "2", "--fact", "airbag"):
         purposes = [prompt["purpose"] for prompt in one["prompts"]]
         assert purposes == ["responder", "initiator", "responder"]
         texts = [" ".join(m["content"] for m in prompt["messages"]) for prompt in one["prompts"]]
         assert [fact in text for text in texts] == [True, False, True]
         assert all(prompt["answers"][0]["status"] == "ok" for prompt in one["prompts"])
-    code, out, _ = bench("preview", "used_car", "--model", "offline/rules", "--show-prompts")
+    code, out, _ = bench("preview", "used_car", "--model", "offline/rules", "--prompts")
     assert code == 0
     assert out.count("# What only you know") >= 4
     assert out.count("=== turn") == 6

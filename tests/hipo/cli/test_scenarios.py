@@ -86,6 +86,13 @@ def test_scenarios_of_ones_own_are_listed_beside_those_that_ship(bench, pack, mo
     assert (mine["id"], mine["file"]) == ("my_car", "pack/my_car.yaml")
 
 
+def test_only_scenarios_of_ones_own_are_listed_where_that_is_asked_for(bench, pack):
+    listing = as_json(bench("list", "--only", "--scenario-dir", str(pack), "--format", "json"))
+    assert [row["id"] for row in listing["scenarios"]] == ["my_car"]
+    code, _, err = bench("list", "--only")
+    assert (code, "give --scenario-dir FOLDER" in err) == (2, True)
+
+
 def test_a_list_of_another_scheme_is_its_family(bench):
     code, out, _ = bench("list", "--scheme", "cobra")
     assert code == 0

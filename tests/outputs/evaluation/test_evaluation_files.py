@@ -60,6 +60,18 @@ def test_damaged_scores_are_told_with_the_command_that_mends_them(tmp_path):
         read_evaluation(folder)
 
 
+def test_pictures_are_not_written_to_where_a_link_leads(tmp_path):
+    folder = hand_made(tmp_path, ["Inform"] * 2, ["Inform"] * 2)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine.svg").write_text("mine")
+    (folder / "plots").symlink_to(elsewhere)
+    assert write_evaluation(folder, "1", QUICK).plots
+    assert [path.name for path in elsewhere.iterdir()] == ["mine.svg"]
+    assert any((folder / "plots").iterdir())
+    assert not (folder / "plots").is_symlink()
+
+
 def test_pictures_lie_beside_the_page_each_under_a_name_of_its_own(written):
     names = [path.name for path in written.plots]
     assert len({name.lower() for name in names}) == len(names)

@@ -17,6 +17,7 @@ from hipo.app.run import Run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.cli.estimate_report import plan_as_text
+from hipo.cli.main import run as hipo
 from hipo.cli.run_report import state_as_text
 from scenarios.errors import UsageError
 from tests.pipeline.batches.interrupting import Interrupting
@@ -231,7 +232,7 @@ def test_judges_are_asked_in_batches_while_dialogues_are_made(
 
 
 def test_a_run_says_what_lies_at_the_provider_until_that_is_given_up(
-    server: WireServer, tmp_path: Path
+    server: WireServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.batches.held = True
     run = tmp_path / "run"
@@ -243,7 +244,10 @@ def test_a_run_says_what_lies_at_the_provider_until_that_is_given_up(
     ]
     assert "a batch of 3 requests lies at the provider since" in state_as_text(run, state)
     estimate = plan_as_text(estimate_plan(prepared, run))
-    assert "3 requests of an earlier command in batches paid for and not used yet" in estimate
+    at_provider = "3 requests of an earlier command in batches paid for and not used yet"
+    assert at_provider in estimate
+    assert hipo(["verify", str(run), "--dry-run"]) == 0
+    assert at_provider in capsys.readouterr().out
     assert give_up_batches(run) == 3
     generate(recipe(server, n=3, limits={"batch": False}), output=run)
     state = Run(run).state()

@@ -193,6 +193,13 @@ def test_refusals_that_have_nothing_to_do_with_the_rate_do_not_bring_it_down(sha
     assert traffic.per_second(90, 180) >= 0.6 * min(free, 32 / 0.2)
 
 
+def test_a_few_refusals_by_chance_are_told_from_a_limit_though_few_requests_are_sent():
+    for seed in range(4):
+        traffic = Simulation(Chance(0.05, seed), 240, 2.0, live=8, seed=seed).run()
+        assert traffic.failed == 0
+        assert traffic.per_second(60, 240) >= 0.85 * 8 / (2.0 + 0.05), seed
+
+
 @pytest.mark.parametrize("live", [2, 4])
 def test_a_few_calls_at_a_time_that_are_refused_by_chance_do_not_come_to_a_stop(live):
     for seed in range(4):
@@ -216,7 +223,7 @@ def test_a_window_in_which_only_requests_of_the_one_before_were_refused_has_a_ra
         elif event == "r":
             rate.refused(flying.pop(0), now)
         elif event == "a":
-            rate.answered(now)
+            rate.answered(flying[-1], now)
     assert rate.per_second() >= SLOWEST_PER_S
 
 
@@ -237,8 +244,7 @@ def test_whatever_happens_a_request_goes_out_every_quarter_of_a_minute(events):
             now += rate.wait_s(now)
             flying.append(rate.sent(now, waited=True))
         elif flying and what == "answered":
-            flying.pop()
-            rate.answered(now)
+            rate.answered(flying.pop(), now)
         elif flying:
             rate.refused(flying.pop(0), now, horizon)
     assert rate.wait_s(now) <= 1.001 / SLOWEST_PER_S

@@ -47,6 +47,28 @@ async def test_a_beginning_that_was_learnt_answers_in_a_batch_as_alone(hf, model
     assert alone != await texts(hf, *(request(model, "Why? " * i) for i in range(1, 4)))
 
 
+def test_peft_finds_keys_and_values_whatever_transformers_calls_them(monkeypatch):
+    loading = import_module("pipeline.providers.hf.loading")
+    monkeypatch.setattr(loading, "CACHE", "cache")
+    monkeypatch.setattr(loading, "CACHE_OF_PEFT", "past_key_values")
+
+    class Tuned:
+        """Puts what was learnt before a prompt, as PEFT does, where nothing is known of it yet."""
+
+        def base_model_prepare_inputs_for_generation(self, **kwargs):
+            return {"input_ids": [1], **kwargs}
+
+        def prepare_inputs_for_generation(self, **kwargs):
+            inputs = self.base_model_prepare_inputs_for_generation(**kwargs)
+            return {**inputs, "past_key_values": inputs.get("past_key_values") or "learnt"}
+
+    tuned = Tuned()
+    loading._rename_cache(tuned)
+    assert tuned.prepare_inputs_for_generation(cache=None)["cache"] == "learnt"
+    later = tuned.prepare_inputs_for_generation(cache="grown")
+    assert later == {"input_ids": [1], "cache": "grown"}
+
+
 async def test_a_gguf_file_is_read_once_and_answers_as_the_model_it_was_made_of(
     hf, model, tmp_path, monkeypatch
 ):
