@@ -186,10 +186,10 @@ def test_a_halted_worker_is_ended_and_another_one_plays_its_dialogues(
             os.kill(new, signal.SIGSTOP)
 
     watcher = Seeing(halt)
-    played = recipe(scenarios="all", n=40, strategies=["direct"])
+    played = recipe(scenarios="all", n=300, strategies=["direct"])  # more than are sent at once
     run = generate(played, output=tmp_path / "run", workers=1, watcher=watcher)
     assert run.outcome is not None
-    assert (run.outcome.done, run.outcome.failed, run.outcome.stopped) == (40, {}, None)
+    assert (run.outcome.done, run.outcome.failed, run.outcome.stopped) == (300, {}, None)
     assert watcher.notes == [
         "worker 1 does not answer any more: it counts as gone",
         "worker 1 has ended (SIGKILL): another one plays its dialogues again",
