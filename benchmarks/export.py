@@ -120,7 +120,8 @@ with open(target, "wb") as out:
                         {"role": "assistant", "content": answer.decode()}]})
                 else:
                     about, told = scene["facts"][fact]
-                    base |= scene["people"] | {"fact_about": about, "fact_text": told}
+                    known_fact = {"fact_about": about, "fact_text": told, "tags": scene["tags"]}
+                    base |= scene["people"] | known_fact
                     question = context[-1]["content"]
                     for aspect, seen in (("utterance", []), ("cumulative", context)):
                         write({"id": f"{case}/synthetic/{turn}/{aspect}", **base, "turn": turn,
@@ -181,7 +182,8 @@ for scenario in Catalogue.load().scenarios.values():
             "responder_description")}
     facts = {fact.id: [fact.about, fact.text] for fact in scenario.facts}
     scenes[scenario.id] = {
-        "before": before, "category": scenario.category, "people": people, "facts": facts}
+        "before": before, "category": scenario.category, "tags": list(scenario.tags),
+        "people": people, "facts": facts}
 labels = {dimension.id: dimension.values for dimension in prompts.dimensions}
 parts = {"system": system, "scenes": scenes, "between": between, "tail": tail, "labels": labels}
 open(sys.argv[1], "wb").write(orjson.dumps(parts))

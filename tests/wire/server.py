@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import re
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -122,14 +123,19 @@ class WireServer:
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", port, backlog=1024)
-        await site.start()
+        self._listener = socket.create_server(("127.0.0.1", port))
+        await web.SockSite(self._runner, self._listener, backlog=1024).start()
         self.port = self._runner.addresses[0][1]
 
     async def close(self) -> None:
         """Stop listening and break off what hangs."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            # What asyncio has accepted becomes a connection, which is closed, only while it listens.
+            asyncio.get_running_loop().remove_reader(self._listener)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            await runner.cleanup()
 
     def go_away(self) -> None:
         """Stop listening and break off what is under way, as a server that is killed."""

@@ -1,8 +1,11 @@
 """The local endpoint itself: the fault plan hits what it says, the same way every time."""
 
 import asyncio
+import socket
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import aiohttp
 import pytest
@@ -66,3 +69,13 @@ async def test_a_server_that_hangs_can_be_closed():
                 await asyncio.sleep(0.005)
         with pytest.raises(aiohttp.ClientError):
             await asking
+
+
+def test_a_server_that_goes_away_breaks_off_what_it_has_just_accepted():
+    with WireServer() as server:
+        server._loop.call_soon_threadsafe(time.sleep, 0.1)  # they all wait to be accepted
+        clients = [socket.create_connection(("127.0.0.1", server.port), 5) for _ in range(20)]
+        server.go_away()
+        for client in clients:
+            with client, suppress(ConnectionResetError):
+                assert client.recv(1) == b""
