@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension
@@ -12,6 +12,8 @@ from scenarios.schemes.vocabulary import resolve_label
 from scenarios.terms import LabelValue
 
 _Value = TypeVar("_Value")
+FEWEST_FOR_MAJORITY: Final = 3
+"""Of two, a majority is both of them."""
 _SNAP = 0.05
 """How far a number may lie from a point of its scale, as a share of the step (0.33 is 1/3)."""
 

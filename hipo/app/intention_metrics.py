@@ -14,7 +14,7 @@ from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
 from prompts.tasks.model import Options, Task
 from prompts.tasks.registry import load_task
-from quality.annotations import Answer, majority
+from quality.annotations import FEWEST_FOR_MAJORITY, Answer, majority
 from quality.evaluation.result_row import RESULTS, ResultRow, read_results
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import (
@@ -46,8 +46,6 @@ DEFAULT_MAP: Final = "face_acts"
 DEFAULT_TASK: Final = "face-acts-intention"
 MAJORITY: Final = "majority"
 """Stands where those who answered have names."""
-_FEWEST: Final = 3
-"""Of two, a majority is both of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +167,7 @@ def _of_table(checked: CheckedTable, task: Task, majority_of: Sequence[str]) -> 
 def _majority(chosen: Mapping[str, int | None], of: Sequence[str]) -> dict[str, int | None]:
     """Return what most of some people chose; nothing where fewer than three of them answered."""
     given = [chosen[who] for who in of if who in chosen]
-    return {MAJORITY: majority(given)} if len(given) >= _FEWEST else {}
+    return {MAJORITY: majority(given)} if len(given) >= FEWEST_FOR_MAJORITY else {}
 
 
 def _settled(checked: CheckedTable) -> Iterator[Answer]:

@@ -17,9 +17,9 @@ _FINDING = "level code reason annotator item dimension value threshold"
 def qc_as_json(report: QcReport) -> dict[str, Any]:
     """Return what ``hipo qc --json`` writes.
 
-    ``settings``, the thresholds; ``findings`` of levels 1 to 3 and ``found``, their number by level and code; ``vocabulary``;
-    ``agreement``; ``beside_others``, every annotator by dimension; ``attention``, who answered lines with known
-    labels; by dimension ``difficulty``, ``lengths``, ``confused``, ``adjacency``, ``split_polarity``,
+    ``settings``, the thresholds; ``findings`` of levels 1 to 3 and ``found``, their number by level and
+    code; ``vocabulary``; ``agreement``; ``beside_others``, every annotator by dimension; ``attention``,
+    who answered lines with known labels; by dimension ``difficulty``, ``lengths``, ``confused``, ``adjacency``, ``split_polarity``,
     ``polarity_matches``, ``means``, ``references``, ``to_adjudicate`` and ``gold`` with notes;
     ``released``; of files ``files`` and ``oddities``.
     """

@@ -21,6 +21,8 @@ from scenarios.lines.model import StageLine
 _TRIES = 24
 _BESIDE = 90
 """Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
+_ALONE = 15
+"""Percent of lines of feeling in one sentence."""
 _LONG = 14
 """Words of a clause that is put into a sentence of the grammar."""
 INFORM, AFFECT, CHANGE = "Inform", "Affect", "Relevance"
@@ -169,7 +171,7 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, str]:
     """
     template, closers = dice.pick(phrasings(tactic, scene) or [("", ())])
     core = fill(template, scene.slots(tactic.intention), dice)
-    if tactic.intention == AFFECT and dice.chance(15):
+    if tactic.intention == AFFECT and dice.chance(_ALONE):
         closers = ()
     if tactic.intention == INFORM and dice.chance(_BESIDE):
         closers = listed(CLOSED, INFORM, tactic.veracity)

@@ -1,10 +1,10 @@
 """Refusals that come whatever the rate is: an overloaded service, or one shared with many others.
 
 At first two requests go at once after a refusal: a limit refuses one of them, too, chance hardly does.
-Where that cannot tell, as of a limit that gives out more than a request meanwhile, the rate is lowered
-with every refusal. When it has come down to half it is kept there for a while. If refusals are as frequent as
-before, they say nothing about the rate: it goes back to where it was, and as large a share of
-refusals is taken as it comes, until that is found out again.
+Where that cannot tell, as of a limit that gives out more than a request meanwhile, the rate is
+lowered with every refusal. When it has come down to half it is kept there for a while. If refusals are
+as frequent as before, they say nothing about the rate: it goes back to where it was, and as large a
+share of refusals is taken as it comes, until that is found out again.
 """
 
 from __future__ import annotations

@@ -13,6 +13,11 @@ from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Us
 from pipeline.providers.untrusted import MOST_TOKENS, count, identifier
 
 LengthField = Literal["max_tokens", "max_completion_tokens"]
+_FIELDS: Mapping[LengthField, tuple[LengthField, ...]] = {
+    "max_tokens": ("max_tokens", "max_completion_tokens"),
+    "max_completion_tokens": ("max_completion_tokens", "max_tokens"),
+}
+"""The spellings in which the length limit is sent, by the preferred one."""
 
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -39,10 +44,7 @@ def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[
             the other is sent.
     """
     parameters = request.parameters
-    limit: LengthField | None = length_field
-    if length_field in request.omit:
-        limit = "max_tokens" if length_field != "max_tokens" else "max_completion_tokens"
-        limit = None if limit in request.omit else limit
+    limit = next((name for name in _FIELDS[length_field] if name not in request.omit), None)
     body: dict[str, object] = {
         "model": request.model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],

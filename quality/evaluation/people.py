@@ -10,15 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from quality.annotations import Answer, majority
+from quality.annotations import FEWEST_FOR_MAJORITY, Answer, majority
 from quality.evaluation.result_row import ResultRow, is_right
 
 PEOPLE: Final = "people"
 """Stands where models have names: all annotators together; each alone is ``people/CODE``."""
 MAJORITY: Final = "people (majority)"
 """Stands there, too: what more than half of them say, where three or more labelled a line."""
-_FEWEST: Final = 3
-"""Of two, a majority is both of them."""
+_SPLIT: Final = "no label has a majority"
 Given = Mapping[str, Mapping[str, str]]
 """Dimension -> annotator -> label, of one line or dialogue."""
 
@@ -116,15 +115,14 @@ def _readings(
             answer = _reading(row, said, offered)
             yield answer.model_copy(update={"draw": number})
             yield answer.model_copy(update={"model": f"{PEOPLE}/{name}"})
-    most = {d: majority([*by.values()]) for d, by in known.items() if len(by) >= _FEWEST}
+    most = {
+        d: majority([*by.values()]) for d, by in known.items() if len(by) >= FEWEST_FOR_MAJORITY
+    }
     if most:
         split = {dimension: "unreadable" for dimension, label in most.items() if label is None}
         yield _reading(row, most, offered).model_copy(
             update={"model": MAJORITY, "faults": split, "reason": _SPLIT if split else ""}
         )
-
-
-_SPLIT = "no label has a majority"
 
 
 def _reading(
