@@ -133,13 +133,18 @@ and code, and a dimension is `{dimension, difficulty, lengths, confused, adjacen
 references, to_adjudicate, gold}`.
 
 `hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons,
-people_by_label}`: `annotators` a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it
+people_by_label, soft_labels, kappa_by_group, by_face_act}`: `annotators` a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it
 did not offer, `scores` and `comparisons` as in `scores.json` ([docs/evaluation.md](evaluation.md)), where the models
 `people`, `people/CODE` and `people (majority)` stand for annotators (`study` is empty where they were imported), and
-`people_by_label` a list of `{reference, task, dimension, label, annotators, accuracy, f1}`, means over annotators.
+`people_by_label` a list of `{reference, task, dimension, label, annotators, accuracy, f1}`, means over annotators;
+`soft_labels` a list of `{task, mode, model, dimension, items, people, answers, shared, divergence, cross_entropy}`, the last three
+with intervals as in `scores.json`, and `kappa_by_group` a list of `{reference, task, mode, dimension, by, models, groups, rho}`,
+where a group is `{group, items, kappa, accuracy}`; `by_face_act` of intentions in persuasion a list of `{who, accuracy}` with
+cells as in `hipo metrics intention`.
 
-`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, agreement, against, reasons, pairs, outcome,
-answers, odd}`: `formula` the variant, weights and threshold; `distributions` one per dialogue and annotator; `agreement` (of
+`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, histograms, agreement, against, reasons, pairs,
+outcome, answers, odd}`: `formula` the variant, weights and threshold; `distributions` one per dialogue and annotator;
+`histograms` of BaT, PaT, NRBaT and net benefit by dialogue, where `bins` are the middle of each bin and its share; `agreement` (of
 the reference annotators) and `against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`; `reasons`
 of three reference annotators or more `{decided, alike, jaccard, identical}`, else null; `pairs` of models with `--pair` a
 list of `{quantity, statistic, wins, losses, ties, mean, median, sd, interval, p, p_bonferroni}`; `outcome` one model per

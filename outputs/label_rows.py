@@ -59,6 +59,8 @@ class LabelRows:
     goal_of_lines: bool = False
     """Whether the goal is asked for where a single line and its question are shown, which tell next
     to nothing of it."""
+    keeps_repeats: bool = False
+    """Whether rows that say what an earlier one says stay, since their number tells something."""
     subset: str = field(default="label", init=False)
     rows_left_out: Counter[str] = field(default_factory=Counter, init=False)
     """By reason."""
@@ -143,7 +145,7 @@ class LabelRows:
         case, seen = selected.dialogue.case, shown(item, self._tasks[aspect].sees)
         scene = (case.scenario, case.scenario_fingerprint, case.language)
         said = (item.role, seen.history, seen.question, seen.utterance)
-        if not self._once.is_new((aspect, scene, said, answer)):
+        if not (self.keeps_repeats or self._once.is_new((aspect, scene, said, answer))):
             return None
         return self.row_format.example(asked, answer)
 

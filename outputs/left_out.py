@@ -34,6 +34,7 @@ NO_ROW: Final = "no_row"
 UNDECIDED: Final = "undecided"
 NO_REASON: Final = "no_reason"
 TELLING_REASON: Final = "telling_reason"
+INCOMPLETE: Final = "incomplete"
 WORDS: Final[Mapping[str, str]] = {
     NOT_SELECTED: "not asked for (scenarios, goals, strategies, arms, languages)",
     "pending": "pending: people have to decide",
@@ -71,6 +72,7 @@ _WAYS: Final[Mapping[str, str]] = {
 _ROWS: Final[Mapping[str, str]] = {
     NO_REASON: "without a reason for what they answer (--rationale)",
     TELLING_REASON: "whose reasons may give the fact away (--rationale)",
+    INCOMPLETE: "of somebody who did not give all labels",
     "duplicate": "the same as another row",
     "overlap": "overlap with another set",
     "balance": "of labels that are commoner than the rarest (--balance)",

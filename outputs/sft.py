@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from outputs.actor_lines import ActorLines, actor_lines, actor_prompts
+from outputs.aspects import Aspect
 from outputs.dataset.columns import (
     PROVENANCE,
     REPLACED,
@@ -29,6 +30,7 @@ from outputs.formats.shape import Prompt, RowFormat
 from outputs.label_rows import ASPECT, LabelRows, label_tasks, task_prompts
 from outputs.learnt_once import LearntOnce
 from outputs.left_out import DECEPTIVE, MISSED_GOAL, NO_QUESTION, REPLACED_BY_EXPERTS, UNLABELLED
+from outputs.people_rows import PeopleRows
 from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
 from scenarios.dialogue import Turn
@@ -192,6 +194,24 @@ def _label_prompts(scheme: Scheme, options: ExportOptions) -> str:
     return fingerprint([prompts[a].fingerprint for a in options.aspects if a in prompts])
 
 
+def _people_rows(scheme: Scheme, options: ExportOptions) -> PeopleRows:
+    rows = replace(_label_rows(scheme, _of_lines(options)), keeps_repeats=True)
+    return PeopleRows(rows)
+
+
+def _people_prompts(scheme: Scheme, options: ExportOptions) -> str:
+    return _label_prompts(scheme, _of_lines(options))
+
+
+def _of_lines(options: ExportOptions) -> ExportOptions:
+    """Return the options without the conversation, of which people of utterances say nothing."""
+    return replace(options, aspects=_aspects_of_lines(options))
+
+
+def _aspects_of_lines(options: ExportOptions) -> tuple[Aspect, ...]:
+    return tuple(aspect for aspect in options.aspects if aspect != "conversation")
+
+
 def _actor_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:
     shape = FORMATS.get(options.format)
     return ActorRows(
@@ -215,6 +235,14 @@ KIND = ExportKind(
             prompts=_label_prompts,
             divided_by=ASPECT.name,
             configurations=lambda options: options.aspects,
+        ),
+        ExportTask(
+            _people_rows,
+            "people",
+            frozenset({"aspects", "format", "prompt", "goal_of_lines"}),
+            prompts=_people_prompts,
+            divided_by=ASPECT.name,
+            configurations=_aspects_of_lines,
         ),
         ExportTask(
             _actor_rows,

@@ -11,6 +11,7 @@ from outputs.plots.canvas import standalone
 from outputs.plots.curves import Curve, curve_chart
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
+from quality.strategic.histograms import Histogram, histograms
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.trajectory import StandingAfter
 from scenarios.atomic_files import write_text
@@ -22,12 +23,13 @@ _METRICS: dict[str, Callable[[StandingAfter], float | None]] = {
     "benefit so far": lambda standing: standing.bat_sum,
     "penalty so far": lambda standing: standing.pat_sum,
 }
+_MOST_CURVES = 8
 
 
 def write_strategic_plots(
     folder: Path, discourses: Sequence[Discourse], distributions: Sequence[Distribution]
 ) -> list[Path]:
-    """Write the pictures of every dialogue, and one of all labels; return their paths.
+    """Write the pictures of every dialogue, of all labels and of metrics; return their paths.
 
     Args:
         folder: made if need be; pictures of the same names are replaced.
@@ -52,6 +54,10 @@ def _plots(
             name = f"{_file_name(dialogue)}-{metric.replace(' ', '-').lower()}"
             yield name, along_plot(own, metric)
     yield "labels", labels_plot(distributions)
+    shapes = histograms(discourses)
+    for metric in dict.fromkeys(shape.metric for shape in shapes):
+        of_metric = [shape for shape in shapes if shape.metric == metric]
+        yield metric.replace(" ", "-").lower(), distribution_plot(of_metric)
 
 
 def along_plot(discourses: Sequence[Discourse], metric: str) -> str:
@@ -71,6 +77,21 @@ def along_plot(discourses: Sequence[Discourse], metric: str) -> str:
             curves.append(Curve(discourse.annotator, points))
     label = f"{metric} along {discourses[0].dialogue}, by annotator"
     return curve_chart(curves, label=label, axis=f"answer; vertical {metric}")
+
+
+def distribution_plot(shapes: Sequence[Histogram]) -> str:
+    """Return an SVG of how one metric is distributed, a line per dialogue.
+
+    Args:
+        shapes: of the same metric; at most eight of them are drawn, those of the most answers.
+    """
+    drawn = sorted(shapes, key=lambda shape: -shape.answers)[:_MOST_CURVES]
+    metric = shapes[0].metric
+    label = f"Shares of answers by {metric}, by dialogue"
+    if len(shapes) > len(drawn):
+        label += f"; the {len(drawn)} longest of {len(shapes)}"
+    curves = [Curve(shape.dialogue, shape.bins) for shape in shapes if shape in drawn]
+    return curve_chart(curves, label=label, axis=f"{metric}; vertical share of answers")
 
 
 def labels_plot(distributions: Sequence[Distribution]) -> str:

@@ -6,15 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipo.app.intention_metrics import accuracy_by_face_act
 from hipo.app.reviewing import run_material, study_of
 from outputs.evaluation.writing import results_of
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.reviews import ReviewStore
 from quality.annotations import Answer
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
+from quality.evaluation.kappa_by_group import KappaByGroup, kappa_by_group
 from quality.evaluation.people import human_baseline
 from quality.evaluation.scores import EvaluationScores
 from quality.evaluation.scoring_results import score_results
+from quality.evaluation.soft_labels import SoftScore, soft_scores
+from quality.persuasion.intention_figures import AccuracyCell
 from quality.review.answer_table import answers
 from quality.selections import AnnotationSelection, selected
 from scenarios.annotations import HUMAN, IMPORT
@@ -48,6 +52,12 @@ class PeopleBesideModels:
     quiz: QuizAnswers
     record: EvaluationRecord
     scores: EvaluationScores
+    soft: tuple[SoftScore, ...]
+    """How near answers are to the shares of people; empty where no item has labels of two."""
+    kappas: tuple[KappaByGroup, ...]
+    """How far people agree, and what models score, by groups of items."""
+    by_face_act: Mapping[str, tuple[AccuracyCell, ...]]
+    """Accuracy of everybody on intentions in persuasion, by role and face act; empty without any."""
 
 
 def quiz_answers(folder: Path, study: str | None = None) -> QuizAnswers:
@@ -129,11 +139,21 @@ def people_beside_models(
             f"nobody has answered the quiz {quiz.study!r} of {run} yet",
             f"hipo review serve {run} --mode quiz lets people in",
         )
-    labels = record.set.labels
-    rows = human_baseline(results_of(evaluation, record), quiz.people, labels, hidden=quiz.hidden)
+    labels, results = record.set.labels, list(results_of(evaluation, record))
+    rows = human_baseline(results, quiz.people, labels, hidden=quiz.hidden)
     if not rows:
         raise UsageError(
             f"no model of {evaluation} was asked about what people answered in {run}",
             f"hipo evaluate {run} asks about all of its dialogues",
         )
-    return PeopleBesideModels(quiz, record, score_results(rows, labels))
+    scores = score_results(rows, labels)
+    scheme = run_material(run).scheme
+    dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
+    return PeopleBesideModels(
+        quiz,
+        record,
+        scores,
+        soft=tuple(soft_scores(results, quiz.people, labels, hidden=quiz.hidden)),
+        kappas=tuple(kappa_by_group(scores.scores, rows, quiz.people, dimensions)),
+        by_face_act=accuracy_by_face_act(rows, scheme),
+    )

@@ -55,7 +55,7 @@ class ExportArguments(TypedDict, total=False):
     """What an export is, beside its kind; all of it may be left out."""
 
     task: str | None
-    """What is learnt: ``label``, ``actor`` or ``initiator`` (sft); None is the kind's first."""
+    """What is learnt: ``label``, ``people``, ``actor`` or ``initiator`` (sft); None is the kind's first."""
     aspects: Sequence[str] | None
     """What may be seen of a dialogue (benchmark, and sft of labels); None is all."""
     modes: Sequence[str] | None

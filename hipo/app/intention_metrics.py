@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -246,18 +246,50 @@ def _of_results(rows: Sequence[ResultRow]) -> IntentionMetrics:
     questions: dict[tuple[str, str], OptionQuestion] = {}
     rules: dict[str, Options] = {}
     answered: dict[str, list[AnsweredQuestion]] = {}
-    for row in scored:
-        asked = _question_of(row, scheme.dimension(INTENTION))
-        if asked is None:
-            continue
+    for row, asked in _asked(scored, scheme):
         questions.setdefault((row.task, row.item), asked)
         rules.setdefault(row.task, _rules(load_task(row.task, scheme)))
         if row.status != "failed":
             who = f"{row.model} {row.task} {row.mode}" if several else row.model
-            chosen = row.labels.get(INTENTION)
-            place = asked.options.index(chosen) if chosen in asked.options else None
-            answered.setdefault(who, []).append(_answered(asked, place))
+            answered.setdefault(who, []).append(_given(row, asked))
     return _metrics(scheme, next(iter(rules.values())), list(questions.values()), answered)
+
+
+def accuracy_by_face_act(
+    rows: Iterable[ResultRow], scheme: Scheme
+) -> dict[str, tuple[AccuracyCell, ...]]:
+    """Return by who answered how many questions about intentions are right, by role and face act.
+
+    Args:
+        rows: answers, of people as :func:`~quality.evaluation.people.human_baseline` has them, too;
+            all draws count, repeats do not.
+        scheme: of the run; one without face acts has nobody here.
+    """
+    if not _has_intentions(scheme):
+        return {}
+    scored = [
+        one for one in _asked(rows, scheme) if not one[0].repeat and one[0].status != "failed"
+    ]
+    several = len({(row.task, row.mode) for row, _ in scored}) > 1
+    answered: dict[str, list[AnsweredQuestion]] = {}
+    for row, asked in scored:
+        who = f"{row.model} {row.task} {row.mode}" if several else row.model
+        answered.setdefault(who, []).append(_given(row, asked))
+    roles, acts = _layout(scheme)
+    return {who: accuracy_table(answers, roles, acts) for who, answers in answered.items()}
+
+
+def _asked(rows: Iterable[ResultRow], scheme: Scheme) -> Iterator[tuple[ResultRow, OptionQuestion]]:
+    """Yield the rows about intentions with their questions."""
+    for row in rows:
+        asked = _question_of(row, scheme.dimension(INTENTION)) if INTENTION in row.options else None
+        if asked is not None:
+            yield row, asked
+
+
+def _given(row: ResultRow, asked: OptionQuestion) -> AnsweredQuestion:
+    chosen = row.labels.get(INTENTION)
+    return _answered(asked, asked.options.index(chosen) if chosen in asked.options else None)
 
 
 def _question_of(row: ResultRow, intention: Dimension) -> OptionQuestion | None:
@@ -291,8 +323,7 @@ def _metrics(
     found = tuple(broken(scheme.dimension(INTENTION), rules, questions))
     counts = Counter(one.rule for one in found)
     asked = [_answered(question, None) for question in questions]
-    roles = (*dict.fromkeys((*scheme.dimension(INTENTION).of, *(q.role for q in questions))),)
-    acts = scheme.dimension(FACE_ACT).values
+    roles, acts = _layout(scheme, *(question.role for question in questions))
     return IntentionMetrics(
         statistics=statistics,
         questions=len(questions),
@@ -323,9 +354,18 @@ def _rules(task: Task) -> Options:
     return task.options[INTENTION]
 
 
+def _layout(scheme: Scheme, *roles: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return roles and face acts in the order of tables."""
+    all_roles = (*dict.fromkeys((*scheme.dimension(INTENTION).of, *roles)),)
+    return all_roles, tuple(scheme.dimension(FACE_ACT).values)
+
+
+def _has_intentions(scheme: Scheme) -> bool:
+    return {INTENTION, FACE_ACT} <= {dimension.id for dimension in scheme.dimensions}
+
+
 def _require(scheme: Scheme) -> None:
-    known = {dimension.id for dimension in scheme.dimensions}
-    if not {INTENTION, FACE_ACT} <= known:
+    if not _has_intentions(scheme):
         raise UsageError(
             f"the scheme {scheme.id} has no {INTENTION} or no {FACE_ACT}",
             "use a map, run or evaluation of the scheme face_acts",

@@ -13,6 +13,7 @@ from quality.strategic.comparison import LabelLikeness, likeness
 from quality.strategic.discourses import AnswerLabel, Discourse, discourses
 from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
+from quality.strategic.histograms import Histogram, histograms
 from quality.strategic.model_pairs import PairedDifference, paired_differences
 from quality.strategic.moves import LABELLED
 from quality.strategic.outcome_model import OutcomeModel, outcome_models
@@ -40,6 +41,8 @@ class StrategicMetrics:
     """One per dialogue and annotator, with the metrics of every answer."""
     distributions: tuple[Distribution, ...]
     """One per discourse, in the same order."""
+    histograms: tuple[Histogram, ...]
+    """Of benefit and penalty, one per metric and dialogue."""
     agreement: tuple[LabelLikeness, ...]
     """Of the reference annotators with each other; empty where they are fewer than two."""
     against: tuple[LabelLikeness, ...]
@@ -127,6 +130,7 @@ def metrics_of(
         formula=formula,
         discourses=tuple(found),
         distributions=tuple(distribution(one, formula.threshold) for one in found),
+        histograms=tuple(histograms(found)),
         agreement=tuple(_agreement(reference, formula.threshold)),
         against=tuple(likeness(reference, others, threshold=formula.threshold) if others else ()),
         pairs=tuple(

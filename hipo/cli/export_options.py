@@ -49,7 +49,9 @@ TO = typer.Option(
     rich_help_panel="Options",
     help=f"{', '.join(KINDS.shipped)}, or a plugin's.",
 )
-TASK = typer.Option(None, "--task", help="What is learnt: label (default), actor, initiator (sft).")
+TASK = typer.Option(
+    None, "--task", help="What is learnt: label (default), people, actor, initiator (sft)."
+)
 ASPECT = typer.Option(
     [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from string import ascii_uppercase
 from typing import Final
@@ -41,7 +41,7 @@ def intention_as_json(found: IntentionMetrics) -> dict[str, object]:
         "answerers": [
             {
                 "who": answerer.who,
-                "accuracy": [_cell(cell) for cell in answerer.accuracy],
+                "accuracy": cells_as_json(answerer.accuracy),
                 "shares": [asdict(share) for share in answerer.shares],
             }
             for answerer in found.answerers
@@ -50,8 +50,16 @@ def intention_as_json(found: IntentionMetrics) -> dict[str, object]:
     }
 
 
-def _cell(cell: AccuracyCell) -> dict[str, object]:
-    return {**asdict(cell), "accuracy": cell.accuracy}
+def cells_as_json(cells: Iterable[AccuracyCell]) -> list[dict[str, object]]:
+    """Return the cells of a table of accuracies as plain data."""
+    return [{**asdict(cell), "accuracy": cell.accuracy} for cell in cells]
+
+
+def accuracy_as_text(who: str, cells: Sequence[AccuracyCell]) -> str:
+    """Return the accuracy of one who answered, by face act and speaker."""
+    return f"{who}: accuracy by face act and speaker\n" + _cells(
+        cells, lambda cell: _share(cell.accuracy)
+    )
 
 
 def _sections(found: IntentionMetrics) -> Iterator[str]:
@@ -105,9 +113,7 @@ def _corpus(statistics: IntentionStatistics) -> str:
 
 
 def _answerer(answerer: Answerer) -> Iterator[str]:
-    yield f"{answerer.who}: accuracy by face act and speaker\n" + _cells(
-        answerer.accuracy, lambda cell: _share(cell.accuracy)
-    )
+    yield accuracy_as_text(answerer.who, answerer.accuracy)
     yield f"{answerer.who}: how often each option is chosen (and right)\n" + _letters(
         answerer.shares, lambda share: share.answers, lambda share: share.references
     )

@@ -12,6 +12,7 @@ from quality.bootstrap import Interval
 from quality.strategic.comparison import LabelLikeness
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
+from quality.strategic.histograms import Histogram
 from quality.strategic.model_pairs import PairedDifference
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
@@ -44,6 +45,10 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
     note = f"\n(and {number(left)} more, see --json)" if left else ""
     yield "Labels: commitments, shares of answers that violate a maxim\n" + _labels(printed) + note
     yield "Metrics: mean of an answer, then where the witness stands at the end\n" + _ends(printed)
+    net = [one for one in found.histograms if one.metric == "net benefit"]
+    if len(net) > 1:
+        title = "Net benefit of an answer: z-score of BaT less that of PaT, over all answers"
+        yield f"{title}\n{_net(net[:_MOST_DISCOURSES])}"
     if found.agreement:
         yield "Agreement: mean over pairs of annotators\n" + _agreement(found.agreement)
     if found.reasons is not None:
@@ -104,6 +109,17 @@ def _ends(distributions: Iterable[Distribution]) -> str:
         ])  # fmt: skip
     header = ["dialogue", "annotator", "BaT", "PaT", "sum BaT", "sum PaT", "NRBaT", "NRA"]
     return columns(header, rows)
+
+
+def _net(rows: Iterable[Histogram]) -> str:
+    table = [
+        [
+            _short(one.dialogue), number(one.answers),
+            *map(_figure, (one.mean, one.sd, one.low, one.median, one.high)),
+        ]
+        for one in rows
+    ]  # fmt: skip
+    return columns(["dialogue", "answers", "mean", "SD", "25%", "median", "75%"], table)
 
 
 def _agreement(rows: Iterable[LabelLikeness]) -> str:
@@ -202,7 +218,8 @@ def _p(value: float | None) -> str:
 def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     """Return what ``hipo metrics strategic --json`` writes.
 
-    ``formula``; ``distributions``, one per dialogue and annotator; ``agreement`` of the reference
+    ``formula``; ``distributions``, one per dialogue and annotator; ``histograms``, one per metric and
+    dialogue; ``agreement`` of the reference
     annotators with every pair, and ``against`` of them with the others; ``reasons`` of three or more
     of them; ``pairs`` of models; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and
     where the witness then stands; ``odd``: what was odd in the files.
@@ -210,6 +227,7 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     return {
         "formula": asdict(found.formula),
         "distributions": [_distribution(one) for one in found.distributions],
+        "histograms": [asdict(one) for one in found.histograms],
         "agreement": list(map(_likeness, found.agreement)),
         "against": list(map(_likeness, found.against)),
         "reasons": None if found.reasons is None else asdict(found.reasons),

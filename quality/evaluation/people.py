@@ -7,7 +7,7 @@ model is held against them only on the lines and dimensions that people answered
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from quality.annotations import FEWEST_FOR_MAJORITY, Answer, majority
@@ -56,14 +56,8 @@ def human_baseline(
         Rows that :func:`~quality.evaluation.scoring_results.score_results` takes; none where no
         model was asked what people answered.
     """
-    given: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
-    names: set[str] = set()
-    for answer in people:
-        if isinstance(answer.value, str) and answer.dimension in labels:
-            given[answer.item][answer.dimension][answer.annotator] = answer.value
-            names.add(answer.annotator)
+    given = labels_of_people(people, labels)
+    names = {name for known in given.values() for said in known.values() for name in said}
     offered = {
         dimension: tuple(label for label in known if label not in hidden.get(dimension, ()))
         for dimension, known in labels.items()
@@ -80,6 +74,17 @@ def human_baseline(
         for readings in _readings(row, given[place_of(row)], sorted(names), offered)
     ]
     return [*shared, *answered]
+
+
+def labels_of_people(people: Iterable[Answer], dimensions: Container[str]) -> Mapping[str, Given]:
+    """Return who gave which label, by item and dimension; numbers and answers with several are left out."""
+    given: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for answer in people:
+        if isinstance(answer.value, str) and answer.dimension in dimensions:
+            given[answer.item][answer.dimension][answer.annotator] = answer.value
+    return given
 
 
 def place_of(row: ResultRow) -> str:

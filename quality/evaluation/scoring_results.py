@@ -104,7 +104,7 @@ def scored_answers(
         labels: the dimensions that are wanted.
     """
     asked = [name for name in labels if name in (row.options or row.labels)]
-    groups = _groups(row)
+    groups = groups_of(row)
     for reference in row.references:
         for dimension in asked:
             right = row.references[reference].get(dimension)
@@ -169,7 +169,8 @@ def _answer(
     )
 
 
-def _groups(row: ResultRow) -> dict[Grouping, str]:
+def groups_of(row: ResultRow) -> dict[Grouping, str]:
+    """Return the groups that an item belongs to, by what they are."""
     known: dict[Grouping, str] = {
         "category": row.category,
         # Of several tags none tells apart: parts of the items would overlap.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -52,7 +53,9 @@ def review(site: Served, name: str, run: Path) -> None:
     path = visitor.come_in(site.link(), name)
     while path.startswith("/item/"):
         number = int(path.rpartition("/")[2])
-        held = (site.service.store.assignment(site.service.study, number, who) for who in (1, 2, 3))
+        held = (
+            site.service.store.assignment(site.service.study, number, who) for who in range(1, 7)
+        )
         dialogue = said[next(one.item.id for one in held if one)]
         fields = {"stage": "labels", "d.outcome": "agreed"}
         for turn in dialogue.turns:
@@ -146,3 +149,27 @@ def test_the_report_has_the_face_acts_and_intentions_of_the_run(
     for shown in (f"{whole['labelled']} (", f">{whole['runs']}<", "by 3 people"):
         assert shown in section
     assert "Disagreement of people" in page
+
+
+def test_people_of_a_quiz_have_the_table_of_models_by_face_act(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folder / "run", run)
+    with served(run, mode="quiz", name="quiz", everything=True, per_item=3) as site:
+        for name in ("Dan", "Eve", "Fay"):
+            review(site, name, run)
+    capsys.readouterr()
+    command = ["evaluate", "people", str(folder / "answers"), str(run), "--study", "quiz"]
+    assert hipo([*command, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    tables = {one["who"]: one["accuracy"] for one in found["by_face_act"]}
+    scores = {one["model"]: one["accuracy"]["value"] for one in found["scores"]}
+    assert tables.keys() == scores.keys() >= {"offline/judge", "people", "people (majority)"}
+    for who, cells in tables.items():
+        by_place = {(cell["role"], cell["face_act"]): cell for cell in cells}
+        assert by_place["", ""]["accuracy"] == pytest.approx(scores[who])
+        parts = [cell for (role, act), cell in by_place.items() if role and act]
+        assert sum(cell["right"] for cell in parts) == by_place["", ""]["right"]
+    assert hipo(command) == 0
+    assert "people (majority): accuracy by face act and speaker" in capsys.readouterr().out

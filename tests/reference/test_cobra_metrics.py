@@ -170,4 +170,18 @@ def test_plots_of_all_released_dialogues_are_pictures(tmp_path, folder):
     pictures = tmp_path / "pictures"
     paths = sorted(folder.glob("*.csv"))
     metrics(tmp_path, *paths, "--plots", pictures)
-    assert len(list(Path(pictures).glob("*.svg"))) == 4 * len(paths) + 1
+    assert len(list(Path(pictures).glob("*.svg"))) == 4 * len(paths) + 5
+
+
+def test_cooperative_answers_crowd_where_benefit_is_highest(tmp_path, folder):
+    """Figure 6: the control is narrow and high, cross-examinations spread wide."""
+    paths = sorted(folder.glob("*.csv"))
+    found = metrics(tmp_path, *paths, "--variant", "as_released")
+    net = {one["dialogue"]: one for one in found["histograms"] if one["metric"] == "net benefit"}
+    if "control" not in net or len(net) < 2:
+        pytest.skip("the released control or the cross-examinations are not here")
+    control = net.pop("control")
+    assert control["bins"][-1][1] == pytest.approx(45 / 63)  # beneficial and violating nothing
+    for crossed in net.values():
+        assert crossed["sd"] > 3 * control["sd"]
+        assert crossed["mean"] < control["low"] < control["mean"]

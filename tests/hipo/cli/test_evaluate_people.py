@@ -198,5 +198,11 @@ def test_imported_annotators_stand_beside_models_where_there_is_no_quiz(hipo: Hi
     }
     text = hipo("evaluate", "people", "asked", "read").out
     assert text.startswith("3 annotators whose answers were imported: Ada, Bea, Cem\n\n")
+    # Pairs that agree: one of three in the first and the last scene, none and all in the others.
+    soft = {one["model"]: one for one in data["soft_labels"]}
+    assert soft["people"]["shared"]["value"] == pytest.approx((1 / 3 + 0 + 1 + 1 / 3) / 4)
+    assert soft["every label alike"]["shared"]["value"] == pytest.approx(1 / 8)
+    assert data["kappa_by_group"] == []  # of one subtype
+    assert "answers beside the shares of people, not their majority alone\n" in text
     compared = text.partition("difference in accuracy")[2]
     assert ("people (majority)" in compared, "people/Ada" in compared) == (True, False)

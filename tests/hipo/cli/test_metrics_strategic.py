@@ -102,13 +102,17 @@ def test_variant_weights_and_threshold_are_options(hipo: Hipo, trial: str) -> No
     assert found["answers"][2]["pat"] == 0
 
 
-def test_plots_are_written_once_for_each_dialogue_and_for_all_labels(
+def test_plots_are_written_of_each_dialogue_of_all_labels_and_of_metrics(
     hipo: Hipo, trial: str, tmp_path: Path
 ) -> None:
     assert hipo("metrics", "strategic", trial, "--plots", "pictures").code == 0
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [path.name for path in pictures] == [
+        "bat.svg",
         "labels.svg",
+        "net-benefit.svg",
+        "nrbat.svg",
+        "pat.svg",
         "trial-benefit-so-far.svg",
         "trial-nra.svg",
         "trial-nrbat.svg",

@@ -1,0 +1,134 @@
+"""Whether models do better on the groups of items on which people agree more."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from statistics import StatisticsError, correlation, fmean
+
+import numpy as np
+
+from quality.annotations import Answer
+from quality.evaluation.answers import Grouping
+from quality.evaluation.clustering import FEWEST_ITEMS
+from quality.evaluation.people import is_people, place_of
+from quality.evaluation.result_row import ResultRow
+from quality.evaluation.scores import Scores
+from quality.evaluation.scoring_results import groups_of
+from quality.ratings import ratings
+from quality.resampling import fleiss_estimator
+from scenarios.schemes.model import Dimension
+
+_Key = tuple[str, str, str, str, Grouping]
+_FEWEST = 3
+"""Fewer groups have no order that could be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKappa:
+    """One group: how far people agree, and what models score."""
+
+    group: str
+    items: int
+    """That people labelled."""
+    kappa: float
+    """Fleiss' kappa of people."""
+    accuracy: float
+    """Mean over models."""
+
+
+@dataclass(frozen=True, slots=True)
+class KappaByGroup:
+    """The groups of one kind, from the largest kappa to the smallest."""
+
+    reference: str
+    task: str
+    mode: str
+    dimension: str
+    by: Grouping
+    models: int
+    groups: tuple[GroupKappa, ...]
+    rho: float | None
+    """Spearman's rho of kappa and accuracy over groups; None where one of them is all alike."""
+
+
+def kappa_by_group(
+    scores: Iterable[Scores],
+    rows: Iterable[ResultRow],
+    people: Sequence[Answer],
+    dimensions: Mapping[str, Dimension],
+) -> list[KappaByGroup]:
+    """Set the mean accuracy of models in each group of items beside the kappa of people there.
+
+    Args:
+        scores: of models and people; only models count, by the groups that they have.
+        rows: what the scores are of.
+        people: their answers.
+        dimensions: by name.
+
+    Returns:
+        One table per kind of group of which three or more have a kappa over ten items or more.
+
+    Source: CEI, section 6: rho over five subtypes.
+    """
+    items: defaultdict[tuple[str, Grouping, str], set[str]] = defaultdict(set)
+    for row in rows:
+        for by, group in groups_of(row).items():
+            items[row.task, by, group].add(place_of(row))
+    accuracies: defaultdict[_Key, defaultdict[str, list[float]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for one in scores:
+        for found in one.groups if one.weighting == "whole" and not is_people(one.model) else ():
+            if found.accuracy.value is not None:
+                key = (one.reference, one.task, one.mode, one.dimension, found.by)
+                accuracies[key][found.group].append(found.accuracy.value)
+    tables = []
+    for key, by_group in accuracies.items():
+        _, task, _, dimension, by = key
+        groups = [
+            GroupKappa(group, len(said), kappa, fmean(found))
+            for group, found in by_group.items()
+            for said in (_labelled(people, dimension, items[task, by, group]),)
+            for kappa in (_fleiss_kappa(dimensions[dimension], said),)
+            if kappa is not None and len(said) >= FEWEST_ITEMS
+        ]
+        if len(groups) >= _FEWEST:
+            groups.sort(key=lambda group: -group.kappa)
+            models = max(map(len, by_group.values()))
+            rho = rank_correlation([g.kappa for g in groups], [g.accuracy for g in groups])
+            tables.append(KappaByGroup(*key, models, tuple(groups), rho))
+    return tables
+
+
+def _labelled(people: Iterable[Answer], dimension: str, items: Set[str]) -> dict[str, list[Answer]]:
+    """Return the answers on a dimension to some items, by item."""
+    found: defaultdict[str, list[Answer]] = defaultdict(list)
+    for answer in people:
+        if answer.dimension == dimension and answer.item in items:
+            found[answer.item].append(answer)
+    return found
+
+
+def _fleiss_kappa(dimension: Dimension, said: Mapping[str, Sequence[Answer]]) -> float | None:
+    table = ratings(dimension, (answer for answers in said.values() for answer in answers))
+    kappa = float(fleiss_estimator(table)(np.ones((1, len(table.items))))[0]) if said else math.nan
+    return kappa if math.isfinite(kappa) else None
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Spearman's rho; None where one of the two is all alike."""
+    try:
+        return correlation(_ranks(first), _ranks(second))
+    except StatisticsError:
+        return None
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Return the place of each value, of equal ones the middle of their places."""
+    return [
+        sum(other < value for other in values) + sum(other == value for other in values) / 2
+        for value in values
+    ]

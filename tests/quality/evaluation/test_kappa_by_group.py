@@ -1,0 +1,70 @@
+"""Agreement of people beside the accuracy of models, by group."""
+
+import pytest
+
+from quality.annotations import Answer
+from quality.evaluation.kappa_by_group import kappa_by_group, rank_correlation
+from quality.evaluation.scoring_results import score_results
+from scenarios.schemes.registry import load_scheme
+from tests.quality.evaluation.scripted import QUICK
+from tests.quality.evaluation.test_scoring_results import row
+
+VERACITY = load_scheme("hipo").dimension("veracity")
+LABELS = {"veracity": VERACITY.values}
+PRINTED = {
+    "sarcasm": (0.25, 0.152),
+    "passive aggression": (0.22, 0.160),
+    "strategic politeness": (0.20, 0.255),
+    "mixed signals": (0.16, 0.221),
+    "deflection": (0.06, 0.212),
+}
+"""Kappa and mean accuracy of seven models, by subtype (CEI, table 9)."""
+
+
+def test_the_printed_table_has_another_rho_than_the_text():
+    # Differences of ranks 4, 2, -2, -2, -2: 1 - 6 * 32 / (5 * 24). The text has -0.50.
+    assert rank_correlation(*zip(*PRINTED.values(), strict=True)) == pytest.approx(-0.6)
+
+
+def test_equal_values_share_the_middle_of_their_places():
+    assert rank_correlation([1, 1, 2], [1, 2, 3]) == pytest.approx(0.75**0.5)
+    assert rank_correlation([1, 1, 1], [1, 2, 3]) is None
+
+
+PAIRS = {
+    "one": [("Quality", "Quality"), ("Manner", "Manner")] * 5,  # kappa 1
+    "two": [("Quality", "Manner"), ("Manner", "Quality")] * 5,  # kappa -1
+    "three": [("Quality", "Quality"), ("Quality", "Manner")] * 5,  # (1/2 - 5/8) / (1 - 5/8)
+    "too small": [("Quality", "Quality"), ("Manner", "Manner")] * 4,
+}
+RIGHT = {"one": 0, "two": 10, "three": 5, "too small": 8}
+"""Of ten lines, how many the model has right."""
+
+
+def found_in(groups):
+    rows, people = [], []
+    for group in groups:
+        pairs = PAIRS[group]
+        for place, pair in enumerate(pairs):
+            number = len(rows)
+            given = "Quality" if place < RIGHT[group] else "None"
+            rows.append(row(number, "Quality", given, arm="a", goal=group, options=LABELS))
+            people += [
+                Answer(f"c{number}/a#3", "veracity", who, label)
+                for who, label in zip("PQ", pair, strict=True)
+            ]
+    scores = score_results(rows, LABELS, how=QUICK).scores
+    return kappa_by_group(scores, rows, people, {"veracity": VERACITY})
+
+
+def test_people_agree_least_where_the_model_is_best():
+    (table,) = found_in(PAIRS)  # categories, turns and so on are one group each
+    assert (table.by, table.models, table.rho) == ("goal", 1, pytest.approx(-1))
+    assert [(g.group, g.items, g.accuracy) for g in table.groups] == [
+        ("one", 10, 0.0), ("three", 10, 0.5), ("two", 10, 1.0),
+    ]  # fmt: skip
+    assert [g.kappa for g in table.groups] == pytest.approx([1, -1 / 3, -1])
+
+
+def test_two_groups_are_too_few():
+    assert found_in(["one", "two", "too small"]) == []
