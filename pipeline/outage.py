@@ -14,6 +14,7 @@ from typing import Literal
 from pipeline.providers.errors import (
     ContextExceeded,
     OutOfFunds,
+    ServerFault,
     Unauthorised,
     UnknownModel,
     Unreachable,
@@ -25,15 +26,29 @@ from scenarios.durations import in_words
 from scenarios.quick_records import quickly_made
 
 Sign = Literal[
-    "answered", "slow_down", "unconnected", "unserved", "broken", "refused", "failed", "nothing"
+    "answered",
+    "slow_down",
+    "unconnected",
+    "unserved",
+    "broken",
+    "erring",
+    "refused",
+    "failed",
+    "nothing",
 ]
 """What one request says of its endpoint. ``unconnected``: no connection came about; ``unserved``:
-it says that it cannot serve now; ``broken``: the connection broke; ``refused``: nobody else is going
-to be let in, probably; ``nothing``: the request was broken off on this side."""
+it says that it cannot serve now; ``broken``: the connection broke; ``erring``: it has a fault, or
+sends what cannot be read; ``refused``: nobody else is going to be let in, probably; ``nothing``: the
+request was broken off on this side."""
 _REFUSED = frozenset(
     error.code for error in (Unauthorised, UnknownModel, ContextExceeded, OutOfFunds)
 )
-_AWAY: frozenset[Sign] = frozenset({"unconnected", "unserved", "broken"})
+_AWAY: frozenset[Sign] = frozenset({"unconnected", "unserved", "broken", "erring"})
+ERRORS_IN_A_ROW = 20
+"""Requests without a success between them that come to errors before it is the endpoint that has a
+fault, and not some prompts that it has trouble with: three of them are given up after fewer."""
+LONGEST_SAID = 200
+"""Characters of an error that are told of an outage."""
 EARLY_TRIES = 20
 """Tries of an outage after which the pauses between them are twice as long."""
 
@@ -147,6 +162,8 @@ class Availability:
         self._said = self._hint = ""
         """What the error of the last request says, and what it advises."""
         self._unserved_since: float | None = None
+        self._errors = 0
+        """Requests that came to errors since the last success."""
         self._refused_since: float | None = None
 
     @property
@@ -227,6 +244,8 @@ class Availability:
             said: what its error says, in a sentence.
             hint: what can be done about that.
         """
+        if sign == "erring" and not (self._answered or admission.role_answered):
+            sign = "failed"  # perhaps it never would answer: who set it up wrongly need not wait
         self._status, self._said, self._hint = status, said, hint
         if self._alone.get(admission.role) == admission.number:
             del self._alone[admission.role]
@@ -262,16 +281,19 @@ class Availability:
         if sign != "nothing":
             self._refused_since = None
         if sign == "answered":
-            self._unserved_since = None
+            self._unserved_since, self._errors = None, 0
         if sign not in _AWAY:
             return None
-        if sign == "unconnected" or not self._answered:
+        if sign == "unconnected" or (sign != "erring" and not self._answered):
             next_try = now + self._rules.confirm_s
             self._outage = _Outage(*self._wrong(sign), now, next_try)
             return None
         if self._unserved_since is None:
             self._unserved_since = now
+        self._errors += sign == "erring"
         if now - self._unserved_since < self._rules.unserved_s:
+            return None
+        if sign == "erring" and self._errors < ERRORS_IN_A_ROW:
             return None
         self._outage = _Outage(*self._wrong(sign), self._unserved_since, now)
         return self._still_away(self._outage, sign, now)
@@ -296,6 +318,7 @@ class Availability:
 
     def _back(self, outage: _Outage, now: float) -> OutageNews | None:
         self._outage = self._unserved_since = None
+        self._errors = 0
         self._first = dict.fromkeys(self._first, now)
         if not outage.declared:
             return None
@@ -309,6 +332,10 @@ class Availability:
             return self._said or f"no connection to {self._where}", self._hint
         if sign == "broken":
             return f"connections to {self._where} break", ""
+        if sign == "erring":
+            status = "" if self._status is None else f"status {self._status}: "
+            said = f"{status}{self._said[:LONGEST_SAID]}"
+            return f"{self._where} answers {self._name} with nothing but errors ({said})", ""
         return f"{self._where} does not serve {self._name} (status {self._status})", ""
 
     # Time passing
@@ -353,4 +380,6 @@ def sign_of(outcome: CallOutcome, row: RequestRow) -> Sign:
         return "nothing"
     if row.code in _REFUSED:
         return "refused"
-    return "broken" if row.code == Unreachable.code else "failed"
+    if row.code == Unreachable.code:
+        return "broken"
+    return "erring" if row.code == ServerFault.code else "failed"

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.providers.errors import ContextExceeded, ProviderError, TimedOut, Unreachable
+from pipeline.providers.errors import (
+    ContextExceeded,
+    ProviderError,
+    ServerFault,
+    TimedOut,
+    Unreachable,
+)
 from pipeline.providers.failures import NotConnected, NoTls
 from pipeline.providers.outcome import outcome_of
 from pipeline.providers.retry import Backoff
@@ -36,7 +42,8 @@ class Tries:
         if permit.admission is None:
             return self.failures.after(error)
         unavailable = outcome_of(error) == "unavailable"
-        sees = permit.admission.outage and (unavailable or isinstance(error, Unreachable))
+        away = unavailable or isinstance(error, Unreachable | ServerFault)
+        sees = permit.admission.outage and away
         if sees or isinstance(error, NotConnected):
             return 0.0
         return (self.unserved if unavailable else self.failures).after(error)

@@ -194,7 +194,7 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
     ready, store, watching = opened.ready, opened.store, opened.watching
     settings, plan = ready.settings, ready.plan
     ledger = ledger_with(settings, store)
-    link = local_run(settings.limits, store.calls, ledger, stop, watching.note)
+    link = local_run(settings.limits, store.calls, ledger, stop, watching.warn)
 
     def spending() -> Spending:
         usd = None if ready.unpriced else ledger.spent_usd

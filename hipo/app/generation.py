@@ -200,7 +200,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     recipe = prepared.recipe
     ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
 
-    link = local_run(recipe.limits, store.calls, ledger, stop, watching.note)
+    link = local_run(recipe.limits, store.calls, ledger, stop, watching.warn)
 
     def spending() -> Spending:
         usd = None if prepared.unpriced else ledger.spent_usd

@@ -199,7 +199,7 @@ async def translate_async(
             store.set_state(RUNNING, planned=len(ready.jobs))
             before = store.charges().calls
             stop, ledger = Stop(), _ledger(ready.settings.recipe, store)
-            link = local_run(limits, store.calls, ledger, stop, watching.note)
+            link = local_run(limits, store.calls, ledger, stop, watching.warn)
             client = EndpointPool(limits, providers, link, watching.note).client(
                 ready.use.spec.name, {TRANSLATOR: ready.use}
             )

@@ -201,7 +201,7 @@ async def verify_async(
             comparing(ready, watching.note) as encoder,
             batching(limits, store.calls, ledger, stop, watching.note) as sender,
         ):
-            link = local_run(limits, store.calls, ledger, stop, watching.note)
+            link = local_run(limits, store.calls, ledger, stop, watching.warn)
             pool = EndpointPool(limits, providers, link, watching.note, sender=sender)
             verification = verification_of(
                 ready, store, pool, stop, encoder=encoder, on_progress=watching.see,

@@ -159,7 +159,7 @@ class VerifiedPlay:
         ready = make_ready(store, self._within(recipe))
         check_batches([*prepared.uses.values(), *ready.panels.uses], recipe.limits)
         ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
-        link = local_run(recipe.limits, store.calls, ledger, stop, watching.note)
+        link = local_run(recipe.limits, store.calls, ledger, stop, watching.warn)
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,

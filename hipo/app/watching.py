@@ -69,6 +69,9 @@ class Watcher(Protocol):
     def note(self, message: str) -> None:
         """Something happened that people want to know."""
 
+    def warn(self, message: str) -> None:
+        """An endpoint is away, or back: people want to know even where they asked for quiet."""
+
     def end(self) -> None:
         """The run is over, however it ended."""
 
@@ -84,6 +87,10 @@ class Silent:
 
     def note(self, message: str) -> None:
         """Say nothing."""
+
+    def warn(self, message: str) -> None:
+        """Say as much as of any note."""
+        self.note(message)
 
     def end(self) -> None:
         """Say nothing."""

@@ -29,7 +29,7 @@ QUIET = typer.Option(
     "-q",
     "--quiet",
     rich_help_panel=OptionGroup.OUTPUT,
-    help="No progress, no summary.",
+    help="No progress, no summary; only what a run waits for.",
 )
 DRY_RUN = typer.Option(
     False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."

@@ -80,6 +80,28 @@ def progress_text(tally: ProgressTally, spending: Spending) -> str:
     )
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _say(name: str, message: str, now: Callable[[], datetime] = _now) -> None:
+    """Write a line with the time and the run to standard error."""
+    moment = now().isoformat(timespec="seconds").replace("+00:00", "Z")
+    say(f"{moment} {name}{': ' if name else ''}{message}")
+
+
+class OutageLines(Silent):
+    """Says nothing but what the run waits for."""
+
+    def __init__(self, name: str) -> None:
+        """Write of the run ``name``."""
+        self._name = name
+
+    def warn(self, message: str) -> None:
+        """Write the message."""
+        _say(self._name, message)
+
+
 class PlainLines:
     """Writes a line with the time to standard error every few seconds, whatever happens."""
 
@@ -87,7 +109,7 @@ class PlainLines:
         self,
         name: str = "",
         interval_s: float = PLAIN_INTERVAL_S,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = _now,
     ) -> None:
         """Write every ``interval_s`` seconds what becomes of the run ``name``."""
         self._name = name
@@ -111,7 +133,9 @@ class PlainLines:
 
     def note(self, message: str) -> None:
         """Write the message."""
-        self._say(message)
+        _say(self._name, message, self._now)
+
+    warn = note
 
     def end(self) -> None:
         """Write no more lines: the summary follows."""
@@ -126,11 +150,7 @@ class PlainLines:
 
     def _write(self, over: threading.Event) -> None:
         while not over.wait(self._interval_s):
-            self._say(self.line())
-
-    def _say(self, message: str) -> None:
-        moment = self._now().isoformat(timespec="seconds").replace("+00:00", "Z")
-        say(f"{moment} {self._name}{': ' if self._name else ''}{message}")
+            self.note(self.line())
 
 
 class LiveBar:
@@ -176,6 +196,8 @@ class LiveBar:
         else:
             self._bar.console.print(message, markup=False, highlight=False)
 
+    warn = note
+
     def end(self) -> None:
         """Take the bar away."""
         if self._bar is not None:
@@ -188,9 +210,9 @@ class LiveBar:
 
 
 def watcher(*, quiet: bool, name: str = "") -> Watcher:
-    """Choose how to watch: not at all, live on a terminal, or by plain lines that name the run."""
+    """Choose how to watch: for outages alone, live on a terminal, or by lines that name the run."""
     if quiet:
-        return Silent()
+        return OutageLines(name)
     return LiveBar() if sys.stderr.isatty() else PlainLines(name)
 
 

@@ -135,6 +135,7 @@ class _Counting:
         self._file = file
         self._watcher = watcher
         self.note = watcher.note
+        self.warn = watcher.warn
         self.end = watcher.end
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:

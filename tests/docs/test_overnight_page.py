@@ -35,7 +35,7 @@ def test_the_script_tries_again_on_what_passes_and_on_nothing_else(
     (script,) = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", PAGE, re.DOTALL)
     (tmp_path / "codes").write_text("".join(f"{code}\n" for code in codes))
     for name, does in {
-        "hipo": 'read -r code < codes; sed -i 1d codes; exit "$code"',
+        "hipo": 'echo "$*" >> asked; read -r code < codes; sed -i 1d codes; exit "$code"',
         "sleep": 'echo "$1" >> slept',
     }.items():
         program = tmp_path / name
@@ -50,3 +50,6 @@ def test_the_script_tries_again_on_what_passes_and_on_nothing_else(
     )
     assert (tmp_path / "slept").read_text().split() == ["600"] * slept
     assert done.returncode == codes[min(slept, len(codes) - 1)] if slept < 12 else 5
+    asked = (tmp_path / "asked").read_text().splitlines()
+    again = [command.endswith(" --retry-failed") for command in asked]
+    assert again == [5 in codes[:place] for place in range(len(asked))]

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from pipeline.outage import Availability, WaitRules, sign_of
+from pipeline.outage import ERRORS_IN_A_ROW, Availability, WaitRules, sign_of
 from pipeline.store.call_rows import RequestRow
 
 URL = "http://127.0.0.1:8000/v1"
@@ -230,6 +230,44 @@ def test_refusals_to_serve_are_an_outage_after_ten_seconds_without_a_success():
     assert told.seconds == 10.0
 
 
+def errs(watched, times, every_s=1.0):
+    for _ in range(times):
+        watched.settle(watched.admit(), "erring", 500, said="the engine is dead")
+        watched.after(every_s)
+
+
+def test_nothing_but_errors_are_an_outage_which_is_told_with_what_they_say():
+    w = Watched.in_service()
+    errs(w, ERRORS_IN_A_ROW)
+    assert w.it.away
+    (told,) = w.news
+    assert told.message.startswith(
+        f"{URL} answers compatible/m with nothing but errors (status 500: the engine is dead): "
+        "waiting up to 60 min, next try in 15 s"
+    )
+    w.settle(w.after(15.0).admit(), "erring", 500)
+    assert w.it.away
+    w.settle(w.after(15.0).admit(), "answered")
+    assert not w.it.away
+    errs(w, ERRORS_IN_A_ROW - 1)
+    assert not w.it.away, "they are counted anew"
+
+
+def test_errors_for_some_prompts_or_of_a_moment_are_no_outage():
+    w = Watched.in_service()
+    errs(w, ERRORS_IN_A_ROW - 1, every_s=60.0)
+    w.settle(w.admit(), "answered")
+    errs(w, 5 * ERRORS_IN_A_ROW, every_s=0.01)
+    assert not w.it.away
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_errors_of_an_endpoint_that_never_answered_are_not_waited_out(before):
+    w = Watched(answered_before=lambda _: before)
+    errs(w, ERRORS_IN_A_ROW, every_s=15.0)
+    assert w.it.away is before
+
+
 def test_a_server_that_still_loads_its_model_is_asked_once_a_second_then_waited_for():
     w = Watched()
     first = w.admit()
@@ -302,7 +340,8 @@ def row(code, status=None):
         ("failed", "bad_request", 400, "failed"),
         ("failed", "cancelled", None, "nothing"),
         ("failed", "timeout", None, "failed"),
-        ("failed", "server_fault", 500, "failed"),
+        ("failed", "server_fault", 500, "erring"),
+        ("failed", "server_fault", None, "erring"),
     ],
 )
 def test_the_record_of_a_request_says_what_it_means_for_its_endpoint(outcome, code, status, sign):

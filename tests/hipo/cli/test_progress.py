@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from hipo.cli.progress import (
     spending_text,
     watcher,
 )
+from hipo.cli.status_file import StatusFile
 from pipeline.runner import Progress
 
 NOW = datetime(2026, 3, 1, 22, 0, 5, tzinfo=UTC)
@@ -122,6 +124,13 @@ def test_silence_is_silence(capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(watcher(quiet=True), Silent)
     play(watcher(quiet=True))
     assert capsys.readouterr() == ("", "")
+
+
+def test_only_what_a_run_waits_for_breaks_the_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    for watching in (watcher(quiet=True, name="night"), watcher(quiet=False, name="night")):
+        StatusFile(None).watched(watching).warn("no connection: waiting up to 60 min")
+        written = capsys.readouterr().err
+        assert re.fullmatch(r"\S+Z night: no connection: waiting up to 60 min\n", written)
 
 
 def test_without_a_terminal_lines_are_written() -> None:
