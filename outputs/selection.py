@@ -123,8 +123,11 @@ class SelectedDialogue:
         return self.source.store.judgements.judgements([self.key]).get(self.key, [])
 
     def annotations(self, kinds: Sequence[str]) -> Sequence[Annotation]:
-        """Return what it was labelled with, newest labels of some kinds, looked up anew."""
-        return list(self.source.annotations.of([self.key], kinds))
+        """Return its newest labels of some kinds but for those of quizzes, looked up anew."""
+        reader = self.source.annotations
+        return [
+            label for label in reader.of([self.key], kinds) if label.config not in reader.quizzes
+        ]
 
     @property
     def flags(self) -> Sequence[Flag]:

@@ -193,10 +193,12 @@ def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
     with open_annotations(folder) as reader:
         for annotation in reader.annotations(KINDS):
             labelled[annotation.subject.case, annotation.subject.arm].append(annotation)
+        quizzes = reader.quizzes
     spoken, questions = {}, []
     for key, dialogue in dialogues.items():
         name = "/".join(key)
-        spoken[name], _ = settled_turns(dialogue, labelled[key])
+        gold = [label for label in labelled[key] if label.config not in quizzes]
+        spoken[name], _ = settled_turns(dialogue, gold)
         asked = intention_questions(
             name,
             spoken[name],

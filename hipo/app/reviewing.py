@@ -230,4 +230,9 @@ def _check_filled(store: ReviewStore, study: ReviewStudy, options: ReviewOptions
             f"nothing in {folder} waits for review",
             f"hipo verify {folder} flags what is doubtful; --all reviews every dialogue",
         )
+    if store.judgements.counts().verdicts:
+        raise UsageError(
+            f"no dialogue in {folder} is accepted, and a quiz asks about those",
+            "--all asks about every dialogue",
+        )
     raise UsageError(f"there is no dialogue in {folder} to ask about", "generate some first")

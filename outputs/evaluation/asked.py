@@ -94,7 +94,7 @@ def _known_of_all(evaluated: Evaluated) -> str:
     cost = sum(map(_known, models))
     if any(model.bound_usd for model in models):
         bound, unpriced = sum(m.bound_usd for m in models), sum(m.unpriced for m in models)
-        return bill(cost or None, unpriced, bound)
+        return bill(cost, unpriced, bound)
     return f"{dollars(cost)} where it is known" if cost else ""
 
 
@@ -102,7 +102,7 @@ def cost_of(model: EvaluatedModel) -> str | Cell:
     """Return what a model cost, and the most that it can have cost where usage was not told."""
     if model.cost_usd is None and not (model.known_usd or model.bound_usd):
         return nothing("no prices are known for this model")
-    return bill(_known(model) or None, model.unpriced, model.bound_usd)
+    return bill(_known(model), model.unpriced, model.bound_usd)
 
 
 def cost_section(evaluated: Evaluated) -> ReportSection:

@@ -71,7 +71,7 @@ def bill(cost: float | None, unknown: int, bound: float) -> str:
     """
     if not unknown:
         return dollars(cost)
-    known = "" if cost is None else f"{dollars(cost)} and "
+    known = f"{dollars(cost)} and " if cost else ""  # "$0.00 and ..." reads as if they were free
     if not bound:
         return f"{known}{counted(unknown, 'call')} of unknown cost"
     return f"{known}at most {dollars(bound)} for {counted(unknown, 'call')} of unknown usage"

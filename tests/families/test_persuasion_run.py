@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -12,6 +14,7 @@ import pytest
 
 from hipo.app.run import open_run
 from hipo.cli.main import run as hipo
+from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.lines.library import FOLDER
 from scenarios.schemes.registry import load_scheme
@@ -84,11 +87,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with served(run, mode="review", everything=True, per_item=3) as site:
         for name in ("Ada", "Bea", "Cem"):
             review(site, name, run)
-    assert hipo(["export", str(run), "--to", "intention-mcq", "--any", "--splits", "0,0,100",
-                 "-o", str(place / "mcq")]) == 0  # fmt: skip
-    assert hipo(["evaluate", str(place / "mcq"), "--task", "face-acts-intention",
+    assert hipo(["evaluate", str(questions(run, place / "mcq")), "--task", "face-acts-intention",
                  "--model", "offline/judge", "-o", str(place / "answers")]) == 0  # fmt: skip
     return place
+
+
+def questions(run: Path, folder: Path) -> Path:
+    assert hipo(["export", str(run), "--to", "intention-mcq", "--any", "--splits", "0,0,100",
+                 "-o", str(folder)]) == 0  # fmt: skip
+    return folder
 
 
 def figures(capsys: pytest.CaptureFixture[str], source: Path) -> dict[str, Any]:
@@ -173,3 +180,20 @@ def test_people_of_a_quiz_have_the_table_of_models_by_face_act(
         assert sum(cell["right"] for cell in parts) == by_place["", ""]["right"]
     assert hipo(command) == 0
     assert "people (majority): accuracy by face act and speaker" in capsys.readouterr().out
+    assert rows_in(questions(run, tmp_path / "mcq")) == rows_in(folder / "mcq"), "they are no gold"
+    assert figures(capsys, run)["questions"] == len(rows_in(folder / "mcq"))
+
+
+def test_a_quiz_that_finds_nothing_accepted_says_how_to_ask_about_the_rest(
+    folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folder / "run", run)
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
+        connection.execute("update decisions set verdict = 'discarded'")
+    with (
+        pytest.raises(UsageError, match=r"no dialogue in .* is accepted") as caught,
+        served(run, mode="quiz", name="quiz"),
+    ):
+        pytest.fail("there is nothing to ask about")
+    assert caught.value.hint == "--all asks about every dialogue"

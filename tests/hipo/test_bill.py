@@ -16,6 +16,7 @@ from hipo.app.run import Run
 from hipo.cli.run_report import state_as_text
 from outputs.report.gathered import ReportOptions, gather
 from outputs.report.overview import overview_section
+from outputs.report.wording import bill
 from pipeline.recipe import Recipe
 from tests.pipeline.integration.command import Hipo
 from tests.wire.faults import Faults
@@ -104,3 +105,18 @@ def test_requests_lost_in_a_kill_are_in_the_bill_as_a_bound(tmp_path: Path) -> N
     assert after.cost_usd is not None
     assert after.cost_usd <= server.dollars <= after.charged_usd
     assert "of unknown usage" in told(Run(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("cost", "unknown", "bound", "text"),
+    [
+        (0.0, 0, 0.0, "$0.00"),
+        (0.0, 3, 0.0, "3 calls of unknown cost"),
+        (1.5, 3, 0.0, "$1.50 and 3 calls of unknown cost"),
+        (0.0, 1, 2.0, "at most $2.00 for 1 call of unknown usage"),
+    ],
+)
+def test_what_failed_requests_cost_is_not_told_beside_calls_of_unknown_cost(
+    cost: float, unknown: int, bound: float, text: str
+) -> None:
+    assert bill(cost, unknown, bound) == text

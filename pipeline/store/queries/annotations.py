@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pipeline.chunks import chunks
@@ -43,6 +44,12 @@ class AnnotationReader:
     def sources(self) -> list[SourceCount]:
         """Return everybody and everything that gave labels."""
         return [SourceCount(*row) for row in self._connection.execute(_SOURCES)]
+
+    @cached_property
+    def quizzes(self) -> frozenset[str]:
+        """The studies in which people label without the fact, as models do: what they say is no gold."""
+        found = self._connection.execute("select id from studies where mode = 'quiz'")
+        return frozenset(study for (study,) in found)
 
     def knows(self, dimensions: Sequence[str]) -> bool:
         """Return whether anybody may have labelled one of these dimensions; looks at no label."""
