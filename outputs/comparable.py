@@ -37,7 +37,7 @@ def row_lines(row: Row) -> list[str]:
     that no comparison depends on what a format puts between them.
     """
     own = {name: value for name, value in row.items() if not _is_prompt(row, name)}
-    return [line for text in _texts(own, 0) for line in _lines(text)]
+    return [line for text in nested_texts(own) for line in _lines(text)]
 
 
 def _is_prompt(row: Row, column: str) -> bool:
@@ -46,22 +46,21 @@ def _is_prompt(row: Row, column: str) -> bool:
     return column in (*PROMPTS.values(), TARGET) or column.startswith(OPTIONS)
 
 
-def _texts(value: object, depth: int) -> Iterator[str]:
-    """Yield the strings of a nested value, system messages left out."""
+def nested_texts(value: object, depth: int = 0) -> Iterator[str]:
+    """Yield the texts of a value, nested ones included, system messages and roles left out."""
     if isinstance(value, str):
         yield value
     elif depth >= _DEEPEST:
         return
     elif isinstance(value, Mapping):
-        speaker = value.get("role", value.get("from"))
-        if speaker == "system":
+        if value.get("role", value.get("from")) == "system":
             return
         for key, item in value.items():
-            if key != "system" and item is not speaker:
-                yield from _texts(item, depth + 1)
+            if key not in ("system", "role", "from"):
+                yield from nested_texts(item, depth + 1)
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
         for item in value:
-            yield from _texts(item, depth + 1)
+            yield from nested_texts(item, depth + 1)
 
 
 def _lines(text: str) -> Iterator[str]:

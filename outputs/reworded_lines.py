@@ -89,9 +89,8 @@ class RewordedLines:
     Memory holds the text of each distinct line of the reference, and about 900 bytes more.
     """
 
-    def __init__(self, similarity: float = SIMILARITY) -> None:
+    def __init__(self) -> None:
         """Begin with no line."""
-        self._similarity = similarity
         random = np.random.default_rng(1)
         drawn = random.integers(0, 2**63, (2, _BANDS * _ROWS), np.uint64)
         self._factors, self._offsets = drawn[0] | np.uint64(1), drawn[1]
@@ -154,7 +153,7 @@ class RewordedLines:
             len(places),
             len({hit[1] for hit in hits}),
             len(form),
-            self._similarity,
+            SIMILARITY,
             tuple(
                 RewordedLine(row + 1, round(similarity, 3), text, self._texts[best])
                 for row, best, similarity, text in worst
@@ -187,7 +186,7 @@ class RewordedLines:
             other = self._known[at].words
             common = len(np.intersect1d(line.words, other, assume_unique=True))
             similarity = common / (len(line.words) + len(other) - common)
-            if similarity >= self._similarity:
+            if similarity >= SIMILARITY:
                 alike.append((at, similarity))
         return alike
 

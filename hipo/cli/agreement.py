@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from hipo.app.agreement import AgreementReport, GroupAgreement, SelectionComparison, agreement
-from hipo.cli.console import columns, one_line, plain, plural
+from hipo.cli.console import columns, ends, one_line, plain, plural
 from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver
 from hipo.cli.main import command_app
@@ -133,21 +133,17 @@ def _group_as_json(group: GroupAgreement) -> dict[str, Any]:
 
 def _row_as_json(row: AgreementRow) -> dict[str, Any]:
     names = "dimension statistic value interval items annotators note"
-    return plain(row, names, interval=_bounds(row.interval))
+    return plain(row, names, interval=ends(row.interval))
 
 
 def _pair_as_json(pair: ReaderComparison) -> dict[str, Any]:
     return plain(
         pair, "reader other dimension items same kappa interval overlap labels matrix statistics",
-        interval=_bounds(pair.interval),
+        interval=ends(pair.interval),
         labels=list(pair.labels),
         matrix=[list(row) for row in pair.matrix],
         statistics={row.statistic: row.value for row in pair.statistics},
     )  # fmt: skip
-
-
-def _bounds(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]
 
 
 def _text(report: AgreementReport) -> Iterator[str]:

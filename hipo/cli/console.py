@@ -11,11 +11,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from scenarios.plural import plural as plural  # noqa: PLC0414 - printed by most commands
+
+if TYPE_CHECKING:
+    from quality.bootstrap import Interval
 
 _CHATTY = ("sentence_transformers", "transformers", "huggingface_hub", "httpx2", "asyncio")
 """Loggers of libraries that are of no use to somebody at a terminal."""
@@ -63,6 +66,11 @@ def plain(record: object, names: str, **values: object) -> dict[str, Any]:
     """
     fields = {n: values.pop(n) if n in values else getattr(record, n) for n in names.split()}
     return {**fields, **values}
+
+
+def ends(interval: Interval | None) -> list[float] | None:
+    """Return both ends of an interval, as JSON has them."""
+    return None if interval is None else [interval.low, interval.high]
 
 
 def harmless(text: str) -> str:

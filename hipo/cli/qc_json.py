@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hipo.app.qc import QcReport
-from hipo.cli.console import plain
+from hipo.cli.console import ends, plain
 from hipo.cli.oddities import oddities_as_json
 from quality.agreement import AgreementRow
 from quality.disagreement.references import ReferenceRow
@@ -45,14 +45,14 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
         "beside_others": [
             plain(
                 row, "annotator dimension items value interval others apart",
-                interval=None if row.interval is None else [row.interval.low, row.interval.high],
+                interval=ends(row.interval),
             )
             for row in report.beside_others
         ],
         "attention": [
             plain(
                 row, "annotator items failed interval right asked guessed chance",
-                interval=[row.interval.low, row.interval.high],
+                interval=ends(row.interval),
             )
             for row in report.attention
         ],
@@ -66,9 +66,8 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
 
 
 def _agreement(row: AgreementRow) -> dict[str, Any]:
-    bounds = None if row.interval is None else [row.interval.low, row.interval.high]
     names = "group dimension statistic value interval items annotators note"
-    return plain(row, names, interval=bounds)
+    return plain(row, names, interval=ends(row.interval))
 
 
 def _dimension(report: DisagreementReport) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hipo.app.run_folders import find_run
-from hipo.cli.console import Format, columns, plain, plural, write_json
+from hipo.cli.console import Format, columns, ends, plain, plural, write_json
 from hipo.cli.main import RUN
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
         "readers": {one.code: plain(one, "lines dialogues") for one in readings.readers},
         "agreement": [
             plain(row, "dimension statistic value interval items annotators",
-                  interval=_bounds(row.interval))
+                  interval=ends(row.interval))
             for row in readings.agreement
         ],
         "against_gold": [_comparison(one) for one in readings.against_gold],
@@ -63,11 +63,7 @@ def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
 
 def _comparison(one: ReaderComparison) -> dict[str, Any]:
     names = "reader other dimension items same kappa interval labels matrix"
-    return plain(one, names, interval=_bounds(one.interval))
-
-
-def _bounds(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]
+    return plain(one, names, interval=ends(one.interval))
 
 
 def _text(found: StudyAgreement) -> Iterator[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
 from hipo.app.strategic_metrics import StrategicMetrics
+from hipo.cli.agreement import bounds
 from hipo.cli.console import columns, number, plain, plural
-from quality.bootstrap import Interval
 from quality.strategic.comparison import LabelLikeness
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
@@ -150,7 +150,7 @@ def _pairs(rows: Iterable[PairedDifference]) -> str:
     table = [
         [
             row.quantity, row.statistic, number(row.wins), number(row.losses), number(row.ties),
-            _figure(row.mean), _figure(row.median), _figure(row.sd), _bounds(row.interval),
+            _figure(row.mean), _figure(row.median), _figure(row.sd), bounds(row.interval),
             _p(row.p), _p(row.p_bonferroni),
         ]
         for row in rows
@@ -160,10 +160,6 @@ def _pairs(rows: Iterable[PairedDifference]) -> str:
         "p (Bonferroni)",
     ]  # fmt: skip
     return columns(header, table)
-
-
-def _bounds(near: Interval | None) -> str:
-    return "" if near is None else f"{near.low:.3f} to {near.high:.3f}"
 
 
 def _models(models: Iterable[OutcomeModel]) -> str:

@@ -16,9 +16,9 @@ from outputs.audit.measures import ScoreKind
 from outputs.audit.null_labels import SwappedSides, codes
 from outputs.audit.probes import ProbeKind
 from outputs.audit.readings import ProbeReading, ReadingResult, corrected, read
-from outputs.audit.row_text import answer_of, label_dimensions, message_texts
+from outputs.audit.row_text import answer_of, label_dimensions
 from outputs.audit.run_corpus import MOST, is_drawn
-from outputs.comparable import Row
+from outputs.comparable import Row, nested_texts
 from outputs.contamination import RowSet
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
@@ -80,7 +80,7 @@ def _rows(rows: RowSet, most: int, seed: int) -> list[Row]:
 
 
 def _side(value: object) -> tuple[str, Mapping[str, object]]:
-    return answer_of(next(iter(message_texts(value)), ""))
+    return answer_of(next(iter(nested_texts(value)), ""))
 
 
 def _labels(answer: Mapping[str, object], dimensions: list[str]) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from outputs.comparable import Row
+from outputs.comparable import Row, nested_texts
 from outputs.dataset.columns import PROVENANCE
 from prompts.chat_lines import BEGIN, GO_ON
 from scenarios.terms import RESPONDER
@@ -18,7 +18,6 @@ _TO_LABEL = re.compile(r"^Utterance: (.*)$", re.MULTILINE)
 _PROVENANCE = frozenset(column.name for column in PROVENANCE)
 _LABEL = "label_"
 UTTERANCE = "utterance"
-_DEEPEST = 8
 
 Said = tuple[tuple[str, str], ...]
 """(role, text) of the lines from the first on, as far as the row shows them."""
@@ -62,7 +61,7 @@ def row_text(row: Row) -> RowText:
         utterance = row.get(UTTERANCE)
         return RowText(tuple(said), utterance if isinstance(utterance, str) else "", labels, role)
     own = {k: v for k, v in row.items() if k not in _PROVENANCE and not k.startswith(_LABEL)}
-    texts = [text for value in own.values() for text in message_texts(value)]
+    texts = [text for value in own.values() for text in nested_texts(value)]
     found = [(role.lower(), text) for whole in texts for role, text in _SAID.findall(whole)]
     asked = [text for whole in texts for text in _TO_LABEL.findall(whole)]
     if not found and not asked:
@@ -89,26 +88,6 @@ def _chat_lines(columns: Iterable[object], *, answers: bool) -> Iterator[tuple[s
 def _message(message: Mapping[str, object]) -> tuple[str, str]:
     who = message.get("role", message.get("from"))
     return str(who), str(message.get("content", message.get("value")))
-
-
-def message_texts(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield the texts of a column, nested ones included, system messages left out."""
-    if isinstance(value, str):
-        yield value
-    elif depth >= _DEEPEST:
-        return
-    elif isinstance(value, Mapping):
-        speaker = value.get("role", value.get("from"))
-        if speaker != "system":
-            yield from (
-                text
-                for key, item in value.items()
-                if key not in ("role", "from")
-                for text in message_texts(item, depth + 1)
-            )
-    elif isinstance(value, Sequence) and not isinstance(value, bytes):
-        for item in value:
-            yield from message_texts(item, depth + 1)
 
 
 def answer_of(text: str) -> tuple[str, Mapping[str, object]]:

@@ -49,16 +49,26 @@ class Axolotl(RowFormat):
         """Return the stanza: training on the answers, testing on the validation split."""
         stanza: dict[str, object] = {"rl": "dpo"} if pairs else {}
         for key, split in (("datasets", "train"), ("test_datasets", "validation")):
-            found = [_entry(f, pairs=pairs) for f in lines_files(files) if f.split == split]
+            found = [
+                read_as(f.path, {"roles_to_train": ["assistant"]}, pairs=pairs)
+                for f in lines_files(files)
+                if f.split == split
+            ]
             if found:
                 stanza[key] = found
         return {STANZA: _HEAD + yaml.safe_dump(stanza, sort_keys=False)}
 
 
-def _entry(file: ExportedFile, *, pairs: bool) -> dict[str, object]:
-    """Return how one file is read; a local file has only the split that it calls ``train``."""
+def read_as(path: str, learnt: Mapping[str, object], *, pairs: bool) -> dict[str, object]:
+    """Return how one file is read; a local file has only the split that it calls ``train``.
+
+    Args:
+        path: of the file.
+        learnt: which messages of an example are.
+        pairs: whether its rows are pairs.
+    """
     entry: dict[str, object] = {
-        "path": file.path,
+        "path": path,
         "ds_type": "json",
         "split": "train",
         "type": "chat_template.default" if pairs else "chat_template",
@@ -67,7 +77,7 @@ def _entry(file: ExportedFile, *, pairs: bool) -> dict[str, object]:
     }
     if pairs:
         return entry | {"field_chosen": "chosen", "field_rejected": "rejected"}
-    return entry | {"roles_to_train": ["assistant"], "train_on_eos": "turn"}
+    return {**entry, **learnt, "train_on_eos": "turn"}
 
 
 FORMAT = Axolotl()

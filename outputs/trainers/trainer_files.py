@@ -11,6 +11,7 @@ import yaml
 
 from outputs.dataset.card import TRAINERS
 from outputs.dataset.manifest import ExportedFile
+from outputs.formats.axolotl import read_as
 from outputs.formats.shape import lines_files
 from outputs.token_lengths import DEFAULT_WINDOW, TokenLengths
 
@@ -79,8 +80,9 @@ def axolotl(lines: Sequence[ExportedFile], longest: int, *, pairs: bool) -> dict
     config: dict[str, object] = {"base_model": MODEL}
     if pairs:
         config["rl"] = "dpo"
+    learnt = {"roles_to_train": [], "message_field_training": "train"}
     for key, split in (("datasets", "train"), ("test_datasets", "validation")):
-        found = [_axolotl_entry(file, pairs=pairs) for file in lines if file.split == split]
+        found = [read_as(_path(f), learnt, pairs=pairs) for f in lines if f.split == split]
         if found:
             config[key] = found
     return config | {
@@ -100,25 +102,6 @@ def axolotl(lines: Sequence[ExportedFile], longest: int, *, pairs: bool) -> dict
         "warmup_ratio": 0.03,
         "bf16": "auto",
         "output_dir": "./tuned-axolotl",
-    }
-
-
-def _axolotl_entry(file: ExportedFile, *, pairs: bool) -> dict[str, object]:
-    """Return how one file is read; a local file has only the split that it calls ``train``."""
-    entry: dict[str, object] = {
-        "path": _path(file),
-        "ds_type": "json",
-        "split": "train",
-        "type": "chat_template.default" if pairs else "chat_template",
-        "field_messages": "messages",
-        "message_property_mappings": {"role": "role", "content": "content"},
-    }
-    if pairs:
-        return entry | {"field_chosen": "chosen", "field_rejected": "rejected"}
-    return entry | {
-        "roles_to_train": [],
-        "message_field_training": "train",
-        "train_on_eos": "turn",
     }
 
 

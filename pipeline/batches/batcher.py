@@ -23,7 +23,7 @@ from pipeline.outage import WaitRules
 from pipeline.providers.batch_api import BatchApi, BatchLine
 from pipeline.providers.batch_results import custom_id, loaded
 from pipeline.providers.protocol import Provider, Reply, Request
-from pipeline.providers.rate_limiter import ModelAddress, Sleep, loop_time
+from pipeline.providers.rate_limiter import ModelAddress, loop_time
 from pipeline.stop import BUDGET, Stop
 from pipeline.store.batches import BatchLog
 from scenarios.plural import plural
@@ -66,8 +66,6 @@ class Batcher:
         *,
         rules: BatchRules | None = None,
         waits: WaitRules | None = None,
-        sleep: Sleep = asyncio.sleep,
-        clock: Callable[[], float] = loop_time,
     ) -> None:
         """Join what the batches need of the run.
 
@@ -78,8 +76,6 @@ class Batcher:
             notice: is told of batches that are sent and that end, and of outages.
             rules: when a batch is sent and how often it is asked about.
             waits: how long an endpoint is waited for.
-            sleep: sleeps for seconds.
-            clock: seconds that only go forward.
         """
         self._log = log
         self._ledger = ledger
@@ -87,8 +83,6 @@ class Batcher:
         self._notice = notice
         self._rules = rules or BatchRules()
         self._waits = waits or WaitRules()
-        self._sleep = sleep
-        self._clock = clock
         self._leaving = Stop()
         self._leaving.on_request(self._stop_run)
         self._over = False
@@ -184,7 +178,7 @@ class Batcher:
 
     def _gather(self, queue: Queue, waiting: WaitingRequest) -> None:
         if not queue.gathered:
-            queue.oldest = self._clock()
+            queue.oldest = loop_time()
         queue.gathered.append(waiting)
         self._asked += 1
 
@@ -195,7 +189,7 @@ class Batcher:
             self._quiet = self._quiet + 1 if self._asked == asked else 0
             asked = self._asked
             self._look()
-            await self._sleep(self._rules.look_s)
+            await asyncio.sleep(self._rules.look_s)
 
     def _look(self) -> None:
         """Give requests back where the run stops, and send those whose time has come."""
@@ -233,9 +227,9 @@ class Batcher:
         if not queue.gathered:
             return False
         rests_until = queue.rests_until
-        if rests_until is not None and (queue.under_way or self._clock() < rests_until):
+        if rests_until is not None and (queue.under_way or loop_time() < rests_until):
             return False
-        waited = self._clock() - queue.oldest
+        waited = loop_time() - queue.oldest
         return (
             len(queue.gathered) >= self._most(queue)
             or self._quiet >= self._rules.quiet_looks
@@ -258,7 +252,7 @@ class Batcher:
                 break
             lines.append(line)
         taken, queue.gathered = queue.gathered[: len(lines)], queue.gathered[len(lines) :]
-        queue.oldest = self._clock()
+        queue.oldest = loop_time()
         count, rest_s = len(lines), self._rules.poll_s
         journey = Journey(
             queue.around,
@@ -297,8 +291,8 @@ class Batcher:
                 self._gates.gate(address),
                 self._leaving,
                 wait_s=self._waits.wait_s,
-                sleep=self._sleep,
-                clock=self._clock,
+                sleep=asyncio.sleep,
+                clock=loop_time,
             )
             around = Surroundings(
                 api,

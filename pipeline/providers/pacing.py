@@ -11,12 +11,11 @@ class Pace:
     """One request after the other, each a given time after the one before.
 
     There is no burst: the first minute lets no more through than any other. A pause that nobody
-    uses is lost, but for ``slack_s``.
+    uses is lost, but for the slack.
     """
 
-    def __init__(self, slack_s: float = SLACK_S) -> None:
+    def __init__(self) -> None:
         """Let the first request go at once."""
-        self._slack_s = slack_s
         self._due_at: float | None = None
 
     def wait_s(self, now: float) -> float:
@@ -25,7 +24,7 @@ class Pace:
 
     def take(self, now: float, interval_s: float) -> None:
         """Let one request go; the next one is due ``interval_s`` later."""
-        began = now if self._due_at is None else max(self._due_at, now - self._slack_s)
+        began = now if self._due_at is None else max(self._due_at, now - SLACK_S)
         self._due_at = began + interval_s
 
     def put_off(self, until: float) -> None:

@@ -176,10 +176,14 @@ def read_game(payoffs: object, where: str) -> Game:
     try:
         return Game.model_validate({"payoffs": payoffs})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"{where}: {place + ': ' if place else ''}{first['msg']}",
+            first_fault(error, where),
             "a 2x2 matrix is {R: {R: [1, 1], B: [5, 0]}, B: {R: [0, 5], B: [3, 3]}}: "
             "own choice, the other's choice, [own payoff, the other's]",
         ) from error
+
+
+def first_fault(error: ValidationError, where: str) -> str:
+    """Return what is wrong first, and in which field of what stands at ``where``."""
+    first = error.errors(include_url=False)[0]
+    return ": ".join(filter(None, (where, ".".join(map(str, first["loc"])), first["msg"])))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -67,16 +67,10 @@ class PlacedRequest:
 class BatchLog:
     """The batches of one run. Reads see what is committed; writes are durable on return."""
 
-    def __init__(
-        self,
-        reader: sqlite3.Connection,
-        writer: Writer | None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """Read with ``reader``; ``clock`` returns Unix time in seconds."""
+    def __init__(self, reader: sqlite3.Connection, writer: Writer | None) -> None:
+        """Read with ``reader``, and write with ``writer``."""
         self._reader = reader
         self._writer = writer
-        self._clock = clock
 
     def rows(self, *, left: bool = False) -> list[BatchRow]:
         """Return the batches, oldest first; ``left``: those with requests nothing became of yet."""
@@ -111,7 +105,7 @@ class BatchLog:
         Returns:
             The batch, and the reservations of its requests in their order.
         """
-        now = self._clock()
+        now = time.time()
 
         def write(connection: sqlite3.Connection) -> tuple[BatchRow, list[int]]:
             added = connection.execute(
@@ -134,7 +128,7 @@ class BatchLog:
 
     async def submitted(self, batch: int, remote: str) -> None:
         """Write down what the provider calls a batch: it has it."""
-        now = self._clock()
+        now = time.time()
         await self._written(
             lambda connection: connection.execute(
                 "update batches set remote = ?, submitted_at = ?, state = 'submitted' where seq = ?",
@@ -154,7 +148,7 @@ class BatchLog:
 
     async def ended(self, batch: int, outcome: str) -> None:
         """Write down how a batch ended; no more results will come."""
-        now = self._clock()
+        now = time.time()
         await self._written(
             lambda connection: connection.execute(
                 "update batches set state = 'ended', outcome = ?, ended_at = ? where seq = ?",
@@ -177,7 +171,7 @@ class BatchLog:
         Returns:
             How many there were.
         """
-        now = self._clock()
+        now = time.time()
 
         def write(connection: sqlite3.Connection) -> int:
             taken = connection.execute(

@@ -90,7 +90,6 @@ class Writer:
         self,
         connection: sqlite3.Connection,
         *,
-        gather_s: float = GATHER_S,
         most: int = MOST,
         patience_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
@@ -100,7 +99,6 @@ class Writer:
 
         Args:
             connection: in autocommit mode (``isolation_level=None``).
-            gather_s: how long to wait for company, in seconds.
             most: largest number of writes in one transaction.
             patience_s: how long another process that holds the database is waited for, in seconds,
                 on top of the time-out of the connection.
@@ -111,7 +109,6 @@ class Writer:
         self._path = path_of(connection)
         self._patience_s = patience_s
         self._clock = clock
-        self._gather_s = gather_s
         self._most = most
         self._rolled_back = rolled_back
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
@@ -186,7 +183,7 @@ class Writer:
             if first is None:
                 return
             if self._queue.empty():
-                time.sleep(self._gather_s)
+                time.sleep(GATHER_S)
             items = [first]
             while len(items) < self._most:
                 try:

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import Field, ValidationError
 
-from pipeline.reasoning.game import Choice, Game, Matrix, Seat, read_game
+from pipeline.reasoning.game import Choice, Game, Matrix, Seat, first_fault, read_game
 from pipeline.reasoning.solver import correction, holds
 from pipeline.verifiers.claim_format import QuotedClaim, claims_format, described_kinds
 from pipeline.verifiers.registry import VerifierExtension
@@ -64,10 +64,8 @@ def payoff_data(scenario: Scenario) -> PayoffData:
     try:
         data = PayoffData.model_validate(scenario.data.get(NAME))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"{where}: {place + ': ' if place else ''}{first['msg']}",
+            first_fault(error, where),
             "write matrix: {R: {R: [1, 1], B: [5, 0]}, B: {R: [0, 5], B: [3, 3]}}",
         ) from error
     for player in (data.row, data.column):

@@ -15,6 +15,7 @@ from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import EasyExchange, Opening, SharedOpening
 from scenarios.spec import Claim, Cover
+from tests.questions import whole
 
 HEADINGS = [
     "Situation", "You", "The other person", "Way of speaking", "Language", "Your goal",
@@ -25,10 +26,6 @@ HEADINGS = [
 
 def headings(text):
     return re.findall(r"^# (.+)$", text, re.MULTILINE)
-
-
-def whole(rendered):
-    return "\n\n".join(f"[{m.role}]\n{m.content}" for m in rendered.messages)
 
 
 def small_view(view):

@@ -22,6 +22,7 @@ from scenarios.dialogue import TacticLabel
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from tests.factories import make_case
+from tests.questions import whole
 
 SAID = "Nobody has painted it, that's the light in here."
 
@@ -40,10 +41,6 @@ def in_order(view, order):
     """Return the view of a case whose labels are listed in an order."""
     numbers = (number for number in range(100) if label_order(f"case {number}") == order)
     return replace(view, case=f"case {next(numbers)}")
-
-
-def whole(rendered):
-    return "\n\n".join(f"[{m.role}]\n{m.content}" for m in rendered.messages)
 
 
 def headings(text):

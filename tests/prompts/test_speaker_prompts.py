@@ -14,16 +14,13 @@ from prompts.turn_views import answering_view, asking_view
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.flow import planned_turns
 from tests.flows import make_flow_case, make_hearing, make_watched
+from tests.questions import whole
 
 SCHEME, HEARING, CASE = make_watched(), make_hearing(), make_flow_case()
 PROMPTS = ActorPrompts(Templates(), SCHEME)
 PLANNED = planned_turns(HEARING, CASE)
 HISTORY = (("clerk", "Please state your name."), ("counsel", "Where were you?"))
 DRAFT = Draft("I can't recall.", "", (TacticLabel("move", "dodge", "it tells nothing"),))
-
-
-def whole(question):
-    return "\n\n".join(f"[{m.role}]\n{m.content}" for m in question.messages)
 
 
 def view_of(role):

@@ -14,6 +14,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.dialogue import FIT, Critique
 from scenarios.schemes.registry import load_scheme
 from tests.factories import make_case
+from tests.questions import messages
 
 SCHEME = load_scheme("hipo")
 SCENARIOS = Catalogue.load().scenarios
@@ -25,12 +26,8 @@ def actors():
     return ActorPrompts(Templates(None), SCHEME)
 
 
-def pairs(question):
-    return [(message.role, message.content) for message in question.messages]
-
-
 def answered(question, seed=1):
-    return question.answer.read(answer(pairs(question), seed))
+    return question.answer.read(answer(messages(question), seed))
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
@@ -90,4 +87,4 @@ def test_a_template_of_ones_own_is_told_what_is_missing(actors, tmp_path):
     case = make_case(scenario, turns=2)
     asked = own.responder(responder_view(scenario, SCHEME, case), [("initiator", "Well?")])
     with pytest.raises(PromptNotUnderstood, match="offline/rules"):
-        answer(pairs(asked), 1)
+        answer(messages(asked), 1)

@@ -14,6 +14,7 @@ from scenarios.flow import planned_turns
 from scenarios.lines.model import FlowLines
 from scenarios.schemes.registry import load_scheme
 from tests.flows import make_flow_case, make_hearing, make_watched
+from tests.questions import messages
 
 SCHEME, HEARING = make_watched(), make_hearing()
 PROMPTS = ActorPrompts(Templates(), SCHEME)
@@ -37,10 +38,6 @@ LINES = FlowLines.model_validate(
         },
     }
 )
-
-
-def messages(question):
-    return [(message.role, message.content) for message in question.messages]
 
 
 def said(case, *, wanted=(), seed=3):

@@ -18,6 +18,7 @@ from prompts.tasks.option_order import ORDERS, label_order
 from scenarios.arms import Parameters
 from scenarios.dialogue import TacticLabel
 from scenarios.schemes.registry import load_scheme
+from tests.questions import messages
 
 FACT = FactView(
     about="a repair below the waterline",
@@ -35,6 +36,7 @@ VIEW = JudgeView(
     ),
     fact=FACT,
 )
+
 ASKED = ("initiator", "Has the hull ever been damaged?")
 LIE = "The hull has never been patched by any cousin."
 
@@ -44,12 +46,8 @@ def hipo():
     return JudgePrompts(Templates(None), load_scheme("hipo"))
 
 
-def pairs(question):
-    return [(message.role, message.content) for message in question.messages]
-
-
 def answered(question):
-    return question.answer.read(answer(pairs(question), 1))
+    return question.answer.read(answer(messages(question), 1))
 
 
 def declared(veracity):
@@ -69,7 +67,7 @@ def test_an_utterance_is_labelled_on_every_dimension_with_a_reason(hipo):
 
 
 def test_the_seed_makes_no_difference(hipo):
-    rendered = pairs(hipo.turn(VIEW, (ASKED,), LIE))
+    rendered = messages(hipo.turn(VIEW, (ASKED,), LIE))
     assert answer(rendered, 1) == answer(rendered, 2)
 
 
@@ -180,7 +178,7 @@ def test_where_no_word_speaks_for_a_label_the_declared_one_stands():
 def test_an_answer_handed_back_is_answered_again(hipo):
     rendered = hipo.turn(VIEW, (ASKED,), LIE)
     repaired = rendered.repair("Quality, I would say.", ["veracity: missing"])
-    assert answer(pairs(repaired), 1) == answer(pairs(rendered), 1)
+    assert answer(messages(repaired), 1) == answer(messages(rendered), 1)
 
 
 @pytest.mark.parametrize("text", ["", "# Situation", "\u2028", "Fact: none\n# Now\nx", '"]}'])
@@ -215,7 +213,7 @@ async def test_the_provider_leads_to_the_judge_by_the_name_of_the_model(hipo):
     rendered = hipo.turn(VIEW, (ASKED,), LIE)
     request = Request("judge", rendered.messages, Parameters(), {}, "labels", seed=3, n=2)
     reply = await provider.send(request, 1.0)
-    assert [choice.text for choice in reply.choices] == [answer(pairs(rendered), 3)] * 2
+    assert [choice.text for choice in reply.choices] == [answer(messages(rendered), 3)] * 2
     bad = Request("judge", (Message("user", "hello"),), Parameters(), {}, "labels", seed=3)
     with pytest.raises(BadRequest, match="shipped templates"):
         await provider.send(bad, 1.0)

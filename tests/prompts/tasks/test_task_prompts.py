@@ -18,6 +18,7 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task, shipped_tasks
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.registry import load_scheme
+from tests.questions import whole
 
 HIPO = load_scheme("hipo")
 BENCHMARK = (
@@ -59,10 +60,6 @@ def item_of(used_car):
         return TaskItem(item_id, scene_view(used_car, "en"), turns, target, standing, **known)
 
     return make
-
-
-def whole(question):
-    return "\n\n".join(f"[{m.role}]\n{m.content}" for m in question.messages)
 
 
 def asked_in_all(prompts, item):
