@@ -82,10 +82,13 @@ def plan_splits(
     if not groups:  # what is wrong is told where it is known
         return SplitPlan(by, fractions, seed, {})
     if len(groups) < len(used):
+        facts = {group_of("fact", tally.scenario, tally.fact) for tally in tallies}
+        finer = by == "scenario" and len(facts) >= len(used)
         raise UsageError(
             f"{len(groups)} {by}{'' if len(groups) == 1 else 's'} cannot be divided into"
             f" {len(used)} splits, and none may be in two",
-            "divide by facts (--split-by fact), or take fewer splits (--splits 100,0,0)",
+            f"{'divide by facts (--split-by fact), or ' if finer else ''}take fewer splits "
+            "(--splits 100,0,0)",
         )
     random.Random(seed).shuffle(groups)
     division = _Division(

@@ -111,12 +111,16 @@ def labels_by_item(answers: Iterable[Answer], dimension: str) -> dict[str, dict[
 def by_group(
     answers: Iterable[Answer], groups: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, list[Answer]]]:
-    """Yield ``("", all answers)``, then each group by name with the answers on its items."""
+    """Yield ``("", all answers)``, then each group by name with the answers on its items.
+
+    An item of the group ``""`` has none, as a dialogue as a whole has no role.
+    """
     everything = list(answers)
     yield "", everything
-    members: dict[str, list[Answer]] = {name: [] for name in sorted(set((groups or {}).values()))}
+    names = sorted(set((groups or {}).values()) - {""})
+    members: dict[str, list[Answer]] = {name: [] for name in names}
     for answer in everything:
-        if groups and answer.item in groups:
+        if groups and groups.get(answer.item):
             members[groups[answer.item]].append(answer)
     yield from members.items()
 

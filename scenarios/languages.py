@@ -48,6 +48,8 @@ def check_languages(
             continue
         first, others = lacking[0], len(lacking) - 1
         more = f", and so has {others} more" if others else ""
+        shared = [own for own in first.languages if all(is_written_in(s, own) for s in scenarios)]
+        as_written = f"play them as they are written (--language {shared[0]}), " if shared else ""
         located = files.get(first.id)
         problem = Problem(
             file=f"scenario {first.id}" if located is None else located.file,
@@ -55,7 +57,7 @@ def check_languages(
             field="languages",
             found=f"{', '.join(first.languages)}{more}",
             expected=f"{language!r}, which the dialogues are to be in (--language)",
-            hint=f"have them put into it (hipo scenarios translate --language {language}) and name "
+            hint=f"{as_written}have them put into it (hipo scenarios translate --language {language}) and name "
             f"the wordings with --wordings, write a file of your own with languages: [{language}], "
             "or choose other scenarios with --scenarios",
         )

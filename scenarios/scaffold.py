@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension, Identifier, Scheme
 from scenarios.spelling import suggestion
+from scenarios.terms import RESPONDER
 
 TEMPLATE = Path(__file__).parent / "data" / "new_scenario.yaml"
 FLOW_TEMPLATE = TEMPLATE.with_name("new_flow_scenario.yaml")
@@ -42,8 +43,9 @@ def new_scenario(scenario_id: str, scheme: Scheme, category: str | None = None) 
         UsageError: this cannot be an id, or the scheme has no such category.
     """
     _check_id(scenario_id)
-    if not scheme.assigned:
-        return _with_a_flow(scenario_id, scheme, category)
+    named = tuple(dict.fromkeys(role for d in scheme.dimensions for role in d.of))
+    if not scheme.assigned or set(named) - {RESPONDER}:
+        return _with_a_flow(scenario_id, scheme, category, named)
     tags = [tag for tag in scheme.tags if tag == "everyday"] or list(scheme.tags[:1])
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         id=scenario_id,
@@ -58,9 +60,10 @@ def new_scenario(scenario_id: str, scheme: Scheme, category: str | None = None) 
     )
 
 
-def _with_a_flow(scenario_id: str, scheme: Scheme, category: str | None) -> str:
-    """Write roles of the scheme's own and a flow: a scheme that assigns nothing needs one."""
-    named = dict.fromkeys(role for d in scheme.dimensions for role in d.of)
+def _with_a_flow(
+    scenario_id: str, scheme: Scheme, category: str | None, named: tuple[str, ...]
+) -> str:
+    """Write roles of the scheme's own and a flow, without which there are no others."""
     first, second = (*named, *("first", "second"))[:2]
     return Template(FLOW_TEMPLATE.read_text(encoding="utf-8")).substitute(
         id=scenario_id,

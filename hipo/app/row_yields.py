@@ -54,7 +54,7 @@ def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
     yield RowYield("turns", answers + questions + fixed, "with fixed lines")
     yield _of_labels(scheme, answers, dialogues)
     honest = _honest_share(prepared)
-    why = _HONEST if honest < 1 else ""
+    why = ("" if honest == 1 else _HONEST) if honest else _all_deceive(scheme)
     yield RowYield("sft --task actor", round(answers * honest), why)
     others = "" if questions else "nobody else improvises a line: more --turns"
     if not questions and any(scenario.flow for scenario in prepared.scenarios.values()):
@@ -112,23 +112,31 @@ def _of_pairs(prepared: Prepared) -> Iterator[RowYield]:
             voted += prepared.plan.exchanges * (settings.k - 1)
     revised, voted = round(revised * honest), round(voted * honest)
     wanted = between + voted if prepared.recipe.tactics != "free" else 0
+    deceptive = "" if honest else _all_deceive(prepared.scheme)
     found = f"where hipo verify --judge finds the labels of one alone{note}"
-    yield _pairs("judges", between, _SECOND, found)
+    yield _pairs("judges", between, deceptive or _SECOND, found)
     nothing = "nothing is wanted: ask for labels with --tactics balanced"
     if prepared.recipe.tactics != "free":
-        nothing = f"{_SECOND}, or --strategy consistency"
+        nothing = deceptive or f"{_SECOND}, or --strategy consistency"
     has = f"where one has the wanted labels, and the other not{note}"
     yield _pairs("wanted", wanted, nothing, has)
     decided = f"where one is accepted, and the other discarded{note}"
-    yield _pairs("verdict", between, _SECOND, decided)
-    none = "no draft is revised: --strategy reflective"
+    yield _pairs("verdict", between, deceptive or _SECOND, decided)
+    none = deceptive or "no draft is revised: --strategy reflective"
     yield _pairs("revision", revised, none, f"where a draft did not carry its labels{note}")
-    none = "no candidates are drawn: --strategy consistency"
+    none = deceptive or "no candidates are drawn: --strategy consistency"
     yield _pairs("vote", voted, none, f"with --pairs vote alone{note}")
 
 
 def _pairs(origin: Origin, most: float, none: str, some: str) -> RowYield:
     return RowYield(f"dpo --pairs {origin}", round(most), some if most else none)
+
+
+def _all_deceive(scheme: Scheme) -> str:
+    """Say why nobody is taught to speak from a plan without a goal that forbids what is false."""
+    if scheme.truthful_goals:
+        return "every goal may deceive: --include-deception, or add a truthful one"
+    return f"{scheme.name} does not say which goals are truthful: --include-deception"
 
 
 def _honest_share(prepared: Prepared) -> float:

@@ -109,9 +109,9 @@ def _transcript(
     ]
     if exhibit.flags:
         tags.append(counted(len(exhibit.flags), "flag"))
-    fact = ""
+    facts: tuple[str, ...] = ()
     if scenario is not None:
-        fact = " ".join(
+        facts = tuple(
             f"{scenario.roles[f.owner].name}: {f.text}" if scenario.flow else f.text
             for f in scenario.facts
             if scenario.flow or f.id == exhibit.dialogue.case.fact
@@ -121,7 +121,7 @@ def _transcript(
         title=sample.scenario if scenario is None else scenario.title,
         tags=tuple(tags),
         background="" if scenario is None else scenario.background,
-        fact=fact,
+        facts=facts,
         lines=tuple(_line(run, exhibit, turn, traced=traced) for turn in exhibit.dialogue.turns),
         flags=_shown([flag for flag in exhibit.flags if flag.turn is None]),
         language=exhibit.dialogue.case.language,
@@ -152,6 +152,7 @@ def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool)
                 ),
             )
         )
+    trace = turn.trace if traced else None
     return Line(
         side=turn.role,
         speaker=speaker,
@@ -159,16 +160,17 @@ def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool)
         opening=turn.kind == "opening",
         marks=tuple(marks),
         flags=_shown([flag for flag in exhibit.flags if flag.turn == turn.index]),
-        trace=tuple(_steps(turn.trace)) if traced and turn.trace is not None else (),
+        trace=() if trace is None else tuple(_steps(trace)),
+        notes=() if trace is None else trace.notes,
     )
 
 
 def _steps(trace: Trace) -> Iterator[TraceStep]:
     """Yield the candidates with their scores, or the attempts with what was found wrong."""
-    for number, candidate in enumerate(trace.candidates):
+    for number, candidate in enumerate(trace.candidates):  # from 0, as notes count them
         score = "" if candidate.score is None else f", likeness {candidate.score:.3f}"
         text = candidate.error or "" if candidate.draft is None else candidate.draft.text
-        yield TraceStep(f"candidate {number + 1}{score}", text, number == trace.chosen)
+        yield TraceStep(f"candidate {number}{score}", text, number == trace.chosen)
     for number, attempt in enumerate(trace.attempts):
         wrong = [f"{c.dimension}: {c.reason}" for c in attempt.critiques if not c.carried]
         if attempt.critiques and not wrong:

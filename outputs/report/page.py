@@ -133,6 +133,8 @@ class Line:
     marks: tuple[Mark, ...] = ()
     flags: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What else is to be said about how it was chosen, such as who was passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class Transcript:
     title: str
     tags: tuple[str, ...]
     background: str
-    fact: str
+    facts: tuple[str, ...]
+    """What somebody keeps back; where there are several people, with the name of who knows it."""
     lines: tuple[Line, ...]
     flags: tuple[str, ...] = ()
     """About the dialogue as a whole."""

@@ -19,6 +19,7 @@ def check_labels(subject: CheckedScenario) -> Iterator[Problem]:
             ("scheme",), repr(scenario.scheme), f"{scheme.id!r}, the scheme in use", code="scheme"
         )
     yield from _goals(subject)
+    yield from _labelled(subject)
     if scenario.felicitous and scheme.felicity is None:
         yield subject.error(
             ("felicitous",),
@@ -39,6 +40,22 @@ def check_labels(subject: CheckedScenario) -> Iterator[Problem]:
         )
     if scheme.tags:
         yield from _known(subject, ("tags",), scenario.tags, scheme.tags, "tag")
+
+
+def _labelled(subject: CheckedScenario) -> Iterator[Problem]:
+    """Find roles whose words are to be labelled, and which no dimension is about."""
+    dimensions = [d for d in subject.scheme.dimensions if d.level != "dialogue"]
+    named = dict.fromkeys(role for dimension in dimensions for role in dimension.of)
+    for role in subject.template.labelled_roles:
+        if dimensions and not any(dimension.concerns(role) for dimension in dimensions):
+            yield subject.error(
+                ("roles", role),
+                f"the labelled role {role!r}, which no dimension of scheme {subject.scheme.id!r} is of",
+                f"a role that they are of: {', '.join(named)}",
+                hint="call the role so (in a scenario with a flow, hipo scenarios new writes one), name "
+                "it under of in the scheme, or take labelled: true away",
+                code="labelled",
+            )
 
 
 def _goals(subject: CheckedScenario) -> Iterator[Problem]:

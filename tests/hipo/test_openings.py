@@ -107,8 +107,8 @@ def test_a_language_that_the_scenarios_are_not_written_in_is_refused(pack: Path)
     )
     assert str(refused.value).splitlines()[0] == (
         f"{pack}/landing.yaml:{line}: languages: found en, and so has 1 more, expected 'de', "
-        "which the dialogues are to be in (--language); have them put into it (hipo scenarios "
-        "translate --language de) and name the wordings with --wordings, write a file of your own "
+        "which the dialogues are to be in (--language); play them as they are written (--language "
+        "en), have them put into it (hipo scenarios translate --language de) and name the wordings with --wordings, write a file of your own "
         "with languages: [de], or choose other scenarios with --scenarios"
     )
 

@@ -66,6 +66,16 @@ def test_of_pairs_it_says_that_those_of_honest_dialogues_are_counted() -> None:
     assert not any("honest" in row.why for row in rows)
 
 
+def test_where_every_goal_may_deceive_this_is_the_reason_and_not_a_strategy_that_is_there() -> None:
+    told = recipe("direct", "reflective", "consistency", tactics="balanced")
+    deceptive = estimate(told.with_changes({"goals": ["deception"]}), output="nowhere").rows
+    taught = [row for row in deceptive if row.kind.startswith("dpo") or "actor" in row.kind]
+    assert {row.most for row in taught} == {0}
+    assert {row.why for row in taught} == {
+        "every goal may deceive: --include-deception, or add a truthful one"
+    }
+
+
 def test_every_kind_is_told_with_0_and_why_where_there_can_be_none() -> None:
     rows = estimate(recipe("direct"), output="nowhere").rows
     told = {kind for row in rows for kind in re.findall(r"[\w-]+", row.kind)}

@@ -57,6 +57,17 @@ def test_every_group_is_in_one_split_and_every_split_has_a_group(tallies, by, sh
         assert found.split_of(tally.scenario, tally.fact) == found.groups[key]
 
 
+@pytest.mark.parametrize(("by", "facts", "finer"), [
+    ("scenario", 3, True), ("scenario", 1, False), ("fact", 1, False),
+])  # fmt: skip
+def test_facts_are_the_way_out_only_where_there_are_enough_of_them(by, facts, finer):
+    tallies = [GroupTally("s", str(fact), None, "x", 1) for fact in range(facts)]
+    with pytest.raises(UsageError, match="cannot be divided") as refused:
+        plan_splits(tallies, {"s": "c"}, by=by, fractions=checked_fractions([8, 1, 1]), seed=0)
+    assert ("--split-by fact" in refused.value.hint) is finer
+    assert "--splits 100,0,0" in refused.value.hint
+
+
 def even(scenarios=40):
     """Return tallies of scenarios of one size, each with a category, a goal and labels of its own."""
     return [

@@ -204,6 +204,11 @@ def test_groups_are_reported_beside_the_whole():
     shares = {r.group: r.value for r in rows if r.statistic == "percent agreement"}
     assert shares == {"": 0.5, "x": 1, "y": 0}
     assert {row.dimension for row in rows} == {"d"}
+    of_some = agreement_table(scheme, answers, groups=groups | {"item 003": ""}, how=QUICK)
+    shares = [(r.group, r.value) for r in of_some if r.statistic == "percent agreement"]
+    assert shares == [("", 0.5), ("x", 1), ("y", 0)], (
+        "an item without a group is in the whole alone"
+    )
 
 
 def test_the_interval_is_reproducible_contains_the_value_and_narrows_with_more_items():

@@ -56,6 +56,26 @@ def test_a_new_file_is_valid_for_a_scheme_of_ones_own(tmp_path):
     assert problems(tmp_path, full, category="é") == []
 
 
+def test_a_new_file_has_the_roles_that_the_dimensions_of_a_scheme_with_goals_are_of(tmp_path):
+    """Judges and benchmarks would never ask for a dimension that is of nobody in the scenario."""
+    stance, tone = odd_scheme().dimensions
+    of_two = tone.model_copy(update={"of": ("head", "sales")})
+    scheme = odd_scheme(dimensions=(stance, of_two))
+    assert problems(tmp_path, scheme) == []
+    written = yaml.safe_load(new_scenario("lost_luggage", scheme))
+    assert list(written["roles"]) == ["head", "sales"]
+
+
+def test_a_labelled_role_that_no_dimension_is_of_is_an_error(tmp_path):
+    stance, tone = odd_scheme().dimensions
+    path = tmp_path / "lost_luggage.yaml"
+    path.write_text(new_scenario("lost_luggage", odd_scheme()), encoding="utf-8")
+    scheme = odd_scheme(dimensions=(stance, tone.model_copy(update={"of": ("head", "sales")})))
+    (found,) = [p for p in inspect_files([path], scheme=scheme).problems if p.code == "labelled"]
+    assert "'responder', which no dimension of scheme 'odd' is of" in found.found
+    assert found.expected == "a role that they are of: head, sales"
+
+
 def test_a_new_file_says_something_above_every_field_and_keeps_to_the_width(hipo):
     text = new_scenario("lost_luggage", hipo)
     lines = text.splitlines()

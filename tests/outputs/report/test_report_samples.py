@@ -9,6 +9,8 @@ from outputs.report.gathered import chosen
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import Sample
 from scenarios.catalogue import Catalogue
+from scenarios.dialogue import Candidate, Draft, Trace
+from tests.factories import ARM, make_arm, make_dialogue, make_run
 from tests.outputs.html_tree import XHTML, parsed, section, words_of
 from tests.outputs.report.report_page import page_of
 from tests.outputs.sample_run import reported_run
@@ -20,7 +22,7 @@ def test_a_report_opens_with_one_dialogue_of_each_strategy_and_how_it_came_to_be
     assert len(shown) == len(strategies)
     assert all("open" in one.attrib for one in shown)
     told = words_of(section(tree, "showcase"))
-    for strategy, sign in (("reflective", "draft"), ("consistency", "candidate 1")):
+    for strategy, sign in (("reflective", "draft"), ("consistency", "candidate 0")):
         assert strategy not in strategies or sign in told
 
 
@@ -54,6 +56,31 @@ def test_where_there_are_several_people_it_is_said_who_knows_what(tmp_path):
     assert "A private fact is known to the one whose name stands before it alone." in told
     assert "labelled turn" in told
     assert "exchange" not in told
+
+
+def test_of_a_vote_it_is_said_who_was_passed_over_by_the_number_that_candidates_have(tmp_path):
+    drafts = [Draft(text, "deception", ()) for text in ("Never been hit.", "A careful owner's.")]
+    candidates = tuple(Candidate(at, draft, 0.9 - at / 10) for at, draft in enumerate(drafts))
+    note = "candidate 0 was passed over: it repeats words or speaks as a machine"
+    trace = Trace("consistency", candidates=candidates, chosen=1, notes=(note,))
+    said = make_dialogue("Was it hit?", "A careful owner's.", trace=trace)
+    folder = make_run(tmp_path / "run", [said], arms={ARM: make_arm("consistency")})
+    page = parsed(page_of(folder))
+    told = words_of(section(page, "showcase"))
+    assert "candidate 0, likeness 0.900" in told
+    assert "candidate 1, likeness 0.800, said" in told
+    assert note in told
+    (listed,) = (e for e in section(page, "showcase").iter(f"{XHTML}ol"))
+    assert listed.get("start") == "0"
+
+
+def test_each_private_fact_of_several_people_stands_by_itself(tmp_path):
+    recipe = Recipe.model_validate({"scheme": "cobra", "scenarios": "warehouse_fire", "n": 1})
+    generate(recipe.with_changes({"models": {"default": "offline/rules"}}), output=tmp_path / "run")
+    shown = section(parsed(page_of(tmp_path / "run")), "showcase")
+    facts = [words_of(e) for e in shown.iter(f"{XHTML}p") if e.get("class") == "fact"]
+    assert len(facts) > 1
+    assert all(fact.count("Private fact:") == 1 for fact in facts)
 
 
 def test_samples_are_as_different_as_they_can_be():

@@ -169,6 +169,8 @@ def test_a_dialogue_comes_with_everything_that_is_known_about_it(site: ViewedPag
         make_scenario().facts[0].text, make_scenario().background, CASE.id,
     ):  # fmt: skip
         assert part in text, part
+    # Notes count candidates from 0, and so does hipo show.
+    assert '<ol start="0">' in site.text(f"/1/dialogue/{CASE.id}/{ARM}")
     revised = words(site.text(f"/1/dialogue/{CASE.id}/{OTHER}"))
     assert "veracity fails : nothing false is said" in revised
     prompts = words(site.text(f"/1/prompts/{CASE.id}/{ARM}"))
