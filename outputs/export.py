@@ -29,7 +29,8 @@ from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
 from outputs.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
-from scenarios.errors import RunError, UsageError
+from pipeline.stop import STORE, MustStop
+from scenarios.errors import UsageError
 from scenarios.extensions import told_of_plugin
 from scenarios.schemes.model import Scheme
 
@@ -115,7 +116,8 @@ def export(
             with staged(folder, overwrite=overwrite) as draft, calm_collector():
                 exported = _written(job, draft, document)
         except OSError as error:
-            raise RunError(f"{folder} could not be written: {error.strerror or error}") from error
+            reason = f"{folder} could not be written: {error.strerror or error}"
+            raise MustStop(reason, STORE, "make room on the disk, or choose another -o") from error
     return exported
 
 

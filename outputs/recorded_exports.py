@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -45,8 +46,11 @@ class RecordedExport:
         """Read one line.
 
         Raises:
-            KeyError, TypeError, ValueError, AttributeError: it is none of ours.
+            KeyError, TypeError, ValueError, OverflowError, AttributeError: it is none of ours.
         """
+        datetime.fromtimestamp(float(plain["at"]), UTC)
+        if "\0" in plain["folder"]:
+            raise ValueError("no folder has such a name")
         return cls(
             float(plain["at"]),
             str(plain["folder"]),
@@ -100,7 +104,7 @@ def recorded_exports(run: Path) -> Sequence[RecordedExport]:
     for number, line in enumerate(lines, 1):
         try:
             export = RecordedExport.from_plain(orjson.loads(line))
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
             _log.warning("%s:%d: is no record of an export, and is left aside", path, number)
             continue
         found.pop(export.folder, None)

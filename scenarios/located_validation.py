@@ -32,6 +32,7 @@ _EXPECTED = {
     "set_type": "a list",
     "frozen_set_type": "a list",
     "dict_type": "a mapping of names to values",
+    "path_type": "a path",
     "model_type": "a mapping of fields",
     "model_attributes_type": "a mapping of fields",
     "none_required": "nothing",

@@ -98,6 +98,8 @@ class Plugins:
     def _run(self, file: Path) -> Plugin:
         """Return the plugin of a file, the one that is loaded if its content is the same."""
         path = file.resolve()
+        if path.exists() and not path.is_file():  # a pipe or a device is not waited for
+            raise UsageError(f"the plugin {file} is no file", "give --plugin a Python file")
         try:
             content = path.read_bytes()
         except OSError as error:

@@ -74,7 +74,7 @@ def report(
         output: the file; None is ``report.html`` in the folder of the run.
         samples: how many dialogues to show.
         exports: folders that were exported from the run; their dialogues are counted. None: those
-            that are recorded in the run and still there.
+            that are recorded in the run, still there and sound.
         benchmark: a CSV of what models scored: model, dimension, turns, correct, items.
         evaluations: folders that ``hipo evaluate`` wrote; none: the folder ``evaluation`` of the
             run, if there is one.
@@ -90,7 +90,7 @@ def report(
     with RunStore.open(folder, readonly=True) as store:
         material, run_name = load_material(store), store.state().name
     recorded = recorded_exports(folder)
-    folders = [Path(export) for export in exports] or still_there(folder, recorded)
+    named = [Path(export) for export in exports]
     name = run if isinstance(run, str) else folder.name
     curve = curve_of(folder)
     evaluated = list(_evaluations(folder, evaluations, material.scheme))
@@ -98,7 +98,9 @@ def report(
         samples=samples,
         worst=samples,
         exports=tuple(recorded),
-        exported=exported_dialogues(folders, run_name) if folders else None,
+        exported=exported_dialogues(
+            named or still_there(folder, recorded), run_name, None if named else notice
+        ),
         cumulative=() if benchmark is None else read_scores(Path(benchmark), material.scheme),
         evaluation=evaluation_section(evaluated, name),
         statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),

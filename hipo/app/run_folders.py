@@ -47,6 +47,8 @@ def check_empty(folder: Path, kind: str, ours: str) -> None:
     Raises:
         UsageError: something else is there.
     """
+    if folder.is_symlink() and not folder.exists():
+        raise UsageError(f"{folder} is a link that leads nowhere", "choose another output with -o")
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a folder", "choose another output with -o")
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
@@ -63,10 +65,17 @@ def check_empty(folder: Path, kind: str, ours: str) -> None:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Return the folders in ``folder`` that hold a run, sorted by name."""
+    """Return the folders in ``folder`` that hold a run or may not be looked into, sorted by name."""
     if not folder.is_dir():
         return []
-    return sorted(child for child in folder.iterdir() if is_run(child))
+    return sorted(child for child in folder.iterdir() if _is_run_or_closed(child))
+
+
+def _is_run_or_closed(folder: Path) -> bool:
+    try:
+        return is_run(folder)
+    except PermissionError:
+        return True
 
 
 def find_run(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -16,6 +17,7 @@ from hipo.cli.streams import ForgivingStream
 from hipo.cli.wrapping import terminal_width, wrapped
 from pipeline import stop
 from scenarios.errors import HipoError, RunError
+from scenarios.located import shortened
 
 
 class ExitCode(IntEnum):
@@ -63,6 +65,17 @@ ENDINGS: Mapping[str, tuple[ExitCode, str]] = {
     stop.INTERNAL: (ExitCode.INTERNAL, "please report it"),
 }  # fmt: skip
 """The exit code of every stop, and what the user can do where the stop itself does not say it."""
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_OF_FILES: Mapping[int, str] = {
+    errno.EACCES: "give yourself the right (chmod u+rwX), or choose another place",
+    errno.EPERM: "give yourself the right, or choose another place",
+    errno.EROFS: "choose another place",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ELOOP: "choose another place, or mend the link",
+} | dict.fromkeys(_NO_ROOM, "make room on the disk, then the same command")
+"""What to do about what a file or its folder does not allow, wherever that was met."""
 
 
 class StoppedEarly(RunError):
@@ -113,7 +126,7 @@ def exit_code_of(error: BaseException) -> int:
         return int(error.exit_code)
     if isinstance(error, RunError):
         return ENDINGS.get(error.code, (ExitCode.FAILED_CASES, ""))[0]
-    return ExitCode.USAGE if isinstance(error, HipoError) else ExitCode.INTERNAL
+    return ExitCode.USAGE if isinstance(error, HipoError) else _unforeseen(error)[0]
 
 
 def _report(error: Exception) -> int:
@@ -169,19 +182,29 @@ def _report_usage(error: TyperException) -> int:
 
 def _report_bug(error: Exception) -> int:
     """Report an error that nobody foresaw: one line, or the traceback if asked for."""
-    if os.environ.get("HIPO_DEBUG"):
+    code, message = _unforeseen(error)
+    debugging = bool(os.environ.get("HIPO_DEBUG"))
+    if debugging:
         traceback.print_exc()
+    if code is not ExitCode.INTERNAL or not debugging:
+        say(message)
+    return code
+
+
+def _unforeseen(error: BaseException) -> tuple[ExitCode, str]:
+    """Return the exit code and the message of an error that hipo did not raise on purpose."""
+    told = f"{type(error).__name__}: {error}"
     plugins = sys.modules.get("scenarios.plugins")  # else none has been loaded
     place = None if plugins is None else plugins.place_in_plugin(error)
     if place is not None:
-        say(f"error: a plugin does not work: {place}: {type(error).__name__}: {error}")
-        return ExitCode.USAGE
-    if not os.environ.get("HIPO_DEBUG"):
-        say(
-            f"internal error: {type(error).__name__}: {error}; "
-            "please report it (HIPO_DEBUG=1 shows where it happened)"
-        )
-    return ExitCode.INTERNAL
+        return ExitCode.USAGE, f"error: a plugin does not work: {place}: {told}"
+    advice = _OF_FILES.get(error.errno or 0) if isinstance(error, OSError) else None
+    if isinstance(error, OSError) and error.filename and advice is not None:
+        name, why = shortened(str(error.filename), 200)[1:-1], (error.strerror or "").lower()
+        code = ExitCode.STORE if error.errno in _NO_ROOM else ExitCode.USAGE
+        return code, f"error: {name}: {why}\n  {advice}"
+    report = "please report it (HIPO_DEBUG=1 shows where it happened)"
+    return ExitCode.INTERNAL, f"internal error: {told}; {report}"
 
 
 def _silence_stdout() -> None:

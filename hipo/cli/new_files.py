@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.text_file import shown_path
 
@@ -16,10 +17,5 @@ def write_new(path: Path, text: str) -> Path:
     """
     if path.exists() or path.is_symlink():
         raise UsageError(f"{shown_path(path)} exists already", "take another id, or remove it")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"cannot write {shown_path(path)}: {error.strerror}") from None
+    write_text(path, text)
     return path

@@ -74,8 +74,11 @@ def _state(folder: Path) -> RunState | UsageError:
     try:
         return read_run_state(folder)
     except UsageError as error:
-        say(f"{folder}: {error}")
-        return error
+        why = error
+    except PermissionError:
+        why = UsageError("permission denied", f"give yourself the right (chmod u+rwx {folder})")
+    say(f"{folder}: {why}")
+    return why
 
 
 def _as_json(folder: Path, state: RunState | UsageError) -> dict[str, object]:

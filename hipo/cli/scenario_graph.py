@@ -9,6 +9,7 @@ import typer
 from hipo.cli.console import plural
 from hipo.cli.main import command_app
 from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.graph import KnowledgeGraph
 from scenarios.graph_drawing import to_png, to_svg
@@ -35,9 +36,7 @@ def graph(
         raise UsageError(f"cannot draw {output.name!r}", "name a file that ends in .svg or .png")
     knowledge = KnowledgeGraph.of(find(target, scenario_dirs, real_names=real_names).scenario)
     picture = to_png(knowledge) if suffix == ".png" else to_svg(knowledge).encode()
-    try:
-        output.write_bytes(picture)
-    except OSError as error:
-        raise UsageError(f"cannot write {shown_path(output)}: {error.strerror}") from None
+    with new_file(output) as file:
+        file.write(picture)
     nodes, edges = len(knowledge.graph.nodes), len(knowledge.graph.edges)
     print(f"wrote {shown_path(output)}: {plural(nodes, 'node')}, {plural(edges, 'edge')}")

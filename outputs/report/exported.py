@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import orjson
@@ -12,26 +12,39 @@ from outputs.recorded_exports import RecordedExport
 from scenarios.errors import UsageError
 
 
-def exported_dialogues(folders: Sequence[Path], run: str) -> int:
-    """Count the dialogues of one run that any of these exports holds, each once.
+def exported_dialogues(
+    folders: Sequence[Path], run: str, passed_over: Callable[[str], None] | None = None
+) -> int | None:
+    """Count the dialogues of one run that any of these exports holds, each once; None without any.
 
     Args:
         folders: of exports.
         run: the name of the run, as rows bear it.
+        passed_over: is called about each folder that cannot be counted; None: that is an error.
 
     Raises:
         UsageError: a folder is no export, or none of its rows is of this run.
     """
-    dialogues: set[tuple[str, str]] = set()
+    found: list[set[tuple[str, str]]] = []
     for folder in folders:
-        mine = {(case, arm) for name, case, arm in _rows(folder) if name == run}
-        if not mine:
-            raise UsageError(
-                f"the export in {folder} holds no dialogue of the run {run!r}",
-                "name the folder of another export, or leave --export out",
-            )
-        dialogues |= mine
-    return len(dialogues)
+        try:
+            found.append(_dialogues(folder, run))
+        except (UsageError, OSError) as error:
+            if passed_over is None:
+                raise
+            said = error.message if isinstance(error, UsageError) else str(error)
+            passed_over(f"an export is not counted: {said}")
+    return len(set().union(*found)) if found else None
+
+
+def _dialogues(folder: Path, run: str) -> set[tuple[str, str]]:
+    mine = {(case, arm) for name, case, arm in _rows(folder) if name == run}
+    if not mine:
+        raise UsageError(
+            f"the export in {folder} holds no dialogue of the run {run!r}",
+            "name the folder of another export, or leave --export out",
+        )
+    return mine
 
 
 def still_there(run: Path, exports: Sequence[RecordedExport]) -> list[Path]:
@@ -83,7 +96,7 @@ def _files(folder: Path) -> list[Path]:
     if missing or not files:
         raise UsageError(
             f"the export in {folder} has no rows that can be read: "
-            f"{missing[0].name if missing else 'no JSONL file'} is missing",
+            + (f"{missing[0].name} is missing" if missing else "it has no JSONL file"),
             "export again, or leave --export out",
         )
     return files

@@ -18,6 +18,8 @@ from quality.tables.table import AnswerTable, TableAnswer
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import ADJUDICATED, HUMAN, IMPORT, Annotation, Subject
 from scenarios.errors import UsageError
+from scenarios.located import Located
+from scenarios.located_validation import validate_model
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
@@ -69,16 +71,21 @@ def scheme_of(how: TableMap) -> Scheme:
 
     Raises:
         UsageError: there is no such scheme, or the map answers a dimension that neither has.
+        InputError: the dimensions of the map do not go together.
     """
+    if not how.scheme and not how.dimensions:
+        raise UsageError(
+            f"map {how.id!r}: names no scheme and has no dimensions",
+            "say of which scheme the answers are, e.g. scheme: hipo, or add dimensions",
+        )
+    fields: dict[str, object] = {"id": how.id, "title": how.title or how.id}
+    fields["dimensions"] = how.dimensions
     if how.scheme:
         scheme = load_scheme(how.scheme)
         known = {dimension.id for dimension in scheme.dimensions}
         added = tuple(d for d in how.dimensions if d.id not in known)
-        scheme = scheme.model_copy(update={"dimensions": (*scheme.dimensions, *added)})
-    else:
-        scheme = Scheme.model_validate(
-            {"id": how.id, "title": how.title or how.id, "dimensions": how.dimensions}
-        )
+        fields = {**dict(scheme), "dimensions": (*scheme.dimensions, *added)}
+    scheme = validate_model(Scheme, Located(fields, f"map {how.id!r}"))
     ids = [dimension.id for dimension in scheme.dimensions]
     for name in (*how.answers, *how.gold):
         if name not in ids:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -34,9 +33,9 @@ def _is_pattern(text: str) -> str:
 
 def _is_encoding(name: str) -> str:
     try:
-        codecs.lookup(name)
+        b"\xff".decode(name, "replace")
     except (LookupError, ValueError):
-        raise ValueError(f"{name!r} is no encoding that Python knows") from None
+        raise ValueError(f"{name!r} is no encoding that Python reads texts in") from None
     return name
 
 
@@ -188,9 +187,9 @@ class TableMap(Strict):
     notes: Names = ()
     """A column of remarks about the item."""
     annotator: AnnotatorSource = AnnotatorSource()
-    answers: dict[Identifier, AnswerColumns | Annotated[tuple[AnswerColumns, ...], Field()]] = (
-        Field(default_factory=dict)
-    )
+    answers: dict[
+        Identifier, AnswerColumns | Annotated[tuple[AnswerColumns, ...], Field(min_length=1)]
+    ] = Field(default_factory=dict)
     """By dimension where its answers are; of several places the first that a file has."""
     long: LongAnswers | None = None
     gold: dict[Identifier, AnswerColumns] = Field(default_factory=dict)

@@ -143,3 +143,28 @@ def test_an_export_is_not_recorded_in_a_file_elsewhere(tmp_path, run, capsys, li
     assert hipo(["export", str(run), "-o", str(tmp_path / "set"), "--no-parquet"]) == 0
     assert f"was not recorded in run: {run / EXPORTS} is a" in capsys.readouterr().err
     assert elsewhere.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("damage", ["gone", "a row broken", "a link to itself"])
+def test_a_recorded_set_that_is_damaged_costs_no_report(tmp_path, run, capsys, damage):
+    exported(capsys, run, "--to", "benchmark", "-o", tmp_path / "set")
+    rows = tmp_path / "set/jsonl/test.jsonl"
+    if damage == "a row broken":
+        rows.write_text("{")
+    else:
+        rows.unlink()
+        if damage == "a link to itself":
+            rows.symlink_to(rows.name)
+    said = []
+    page = report(run, embeddings=False, notice=said.append).path.read_text()
+    assert "accepted → exported" not in page
+    assert any("an export is not counted: " in line and "test.jsonl" in line for line in said)
+
+
+@pytest.mark.parametrize("field", [{"at": 1e308}, {"at": -1e15}, {"folder": "a\0b"}])
+def test_a_record_of_no_time_or_folder_is_left_aside(tmp_path, run, capsys, field):
+    exported(capsys, run, "--to", "dialogues", "-o", tmp_path / "set")
+    line = json.loads((run / EXPORTS).read_text())
+    (run / EXPORTS).write_text(json.dumps(line | field))
+    assert recorded_exports(run) == ()
+    assert report(run, embeddings=False).path.exists()

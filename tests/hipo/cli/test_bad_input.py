@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
+from hipo.cli.errors import exit_code_of, guarded
 from pipeline import embeddings
 from pipeline.providers import registry
 from pipeline.store.evaluation_store import EvaluationStore
@@ -164,3 +167,37 @@ def test_an_evaluation_is_told_from_a_run(hipo: Hipo, tmp_path: Path) -> None:
         assert (result.code, "results holds an evaluation, not a run" in result.err) == (2, True)
     result = hipo("generate", "--model", "offline/rules", "-n", "1", "-o", "results")
     assert (result.code, "results holds an evaluation" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("runs", "show"), ("generate", *OFFLINE, "-n", "1", "-o")])
+def test_a_name_that_is_too_long_for_a_file_is_told(hipo: Hipo, command: tuple[str, ...]) -> None:
+    result = hipo(*command, "x" * 5000)
+    assert result.code == 2
+    assert "file name too long\n  choose a shorter name" in result.err
+    assert len(result.err) < 400
+
+
+def test_a_link_that_leads_nowhere_is_no_output(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("out")
+    result = hipo("generate", *OFFLINE, "-n", "1", "-o", "out")
+    assert (result.code, "out is a link that leads nowhere" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.EACCES, 2), (errno.EROFS, 2), (errno.ENOSPC, 7), (errno.ENOENT, 70)]
+)
+def test_what_a_file_does_not_allow_is_no_internal_error(
+    capsys: pytest.CaptureFixture[str], number: int, code: int
+) -> None:
+    def fails() -> None:
+        raise error
+
+    error = OSError(number, os.strerror(number), "somewhere/table.csv")
+    assert (guarded(fails), exit_code_of(error)) == (code, code)
+    assert "somewhere/table.csv" in capsys.readouterr().err
+
+
+def test_a_pipe_is_no_plugin_and_is_not_waited_for(hipo: Hipo, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "plugin.py")
+    result = hipo("models", "--plugin", "plugin.py")
+    assert (result.code, "plugin.py" in result.err) == (2, True)

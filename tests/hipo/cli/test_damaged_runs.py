@@ -228,3 +228,22 @@ def test_a_folder_that_may_not_be_written_is_read_and_named_when_written(
                 assert "runs/bad/run.lock cannot be written: Permission denied" in result.err
     finally:
         Path("runs/bad").chmod(0o755)
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named(hipo: Hipo, sound: Path) -> None:
+    shutil.copytree(sound, "runs/bad")
+    shutil.copytree(sound, "runs/good")
+    Path("runs/bad").chmod(0o000)
+    try:
+        with without_override():
+            for name in ("show", "report", "runs show"):
+                result = hipo(*COMMANDS[name])
+                assert result.code == 2, (name, result)
+                assert "bad/run.sqlite: permission denied" in result.err
+                assert "give yourself the right" in result.err
+            listed = hipo("runs", "--format", "json")
+    finally:
+        Path("runs/bad").chmod(0o755)
+    assert listed.code == 0
+    assert [state["state"] for state in listed.data] == ["unreadable", "finished"]
+    assert "permission denied" in listed.err

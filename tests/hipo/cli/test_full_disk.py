@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import resource
+import signal
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -110,3 +115,47 @@ def test_a_disk_too_small_for_a_merge_is_named_and_nothing_is_left(
     assert f"free some space on the disk of {Path('runs').resolve()} (" in ended.err
     assert sorted(path.name for path in Path("runs").iterdir()) == ["trial"]
     assert hipo("runs", "merge", "trial", "-o", "runs/all").code == 0
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let writing more than so many bytes into a file fail, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("scenarios", "new", "lost", "-o", "new"),
+        ("scheme", "new", "lost", "-o", "new"),
+        ("scenarios", "graph", "used_car", "-o", "new/car.svg"),
+    ],
+)
+def test_no_half_of_a_file_is_left(hipo: Hipo, command: tuple[str, ...]) -> None:
+    with files_of_at_most(100):
+        ended = hipo(*command)
+    assert (ended.code, "cannot be written" in ended.err) == (2, True)
+    assert list(Path("new").iterdir()) == []
+    assert hipo(*command).code == 0
+
+
+def test_an_export_that_finds_no_room_says_what_to_do(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert hipo(*GENERATE, "-n", "2").code == 0
+    monkeypatch.setattr("outputs.export._written", full)
+    ended = hipo("export", "trial", "--any", "-o", "set")
+    assert ended.code == 7
+    assert "set could not be written: " in ended.err
+    assert ended.err.endswith("make room on the disk, or choose another -o\n")
+    assert not Path("set").exists()

@@ -48,7 +48,7 @@ def test_nothing_is_written_over(bench):
         (["../lost"], "cannot be the id"),
         (["lost", "--category", "finanse"], "did you mean 'finance'?"),
         (["lost", "--scheme", "hippo"], "did you mean 'hipo'?"),
-        (["lost", "-o", "pack/my_car.yaml"], "cannot write"),
+        (["lost", "-o", "pack/my_car.yaml"], "cannot be written"),
     ],
 )
 def test_what_cannot_be_begun_is_refused_and_leaves_nothing(bench, pack, arguments, message):

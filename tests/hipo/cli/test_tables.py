@@ -384,3 +384,34 @@ def test_an_experts_labels_come_before_those_of_people(
                     "--labels", "declared")  # fmt: skip
     assert declared.code == 2
     assert "of its speaker, of an expert, or of two people" in declared.err
+
+
+MAP = """\
+id: mine
+dialogue: item
+texts: [{role: responder, column: item}]
+annotator: {column: rater}
+answers: {score: {column: score}}
+"""
+SCORE = "{id: score, level: utterance, measurement: interval, range: [1, 5], title: Score, question: How?}"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "names no scheme and has no dimensions\n  say of which scheme"),
+        (f"dimensions: [{SCORE}, {SCORE}]", "two dimensions have the same id"),
+        (f"dimensions: [{SCORE}]\nencodings: [hex]", "encodings[0]: found 'hex'"),
+        (f"dimensions: [{SCORE}]\nencodings: [idna]", "encodings[0]: found 'idna'"),
+        (f"dimensions: [{SCORE}]\nencodings: [undefined]", "encodings[0]: found 'undefined'"),
+    ],
+)
+def test_a_map_that_reads_nothing_is_refused(
+    hipo: Hipo, tmp_path: Path, more: str, said: str
+) -> None:
+    (tmp_path / "table.csv").write_bytes(PLAIN.encode() + b"4;Ada;\xff\n")
+    (tmp_path / "map.yaml").write_text(MAP + more)
+    result = hipo("import", "table.csv", "--map", "./map.yaml", "-o", "runs/new")
+    assert result.code == 2, result
+    assert said in result.err
+    assert not (tmp_path / "runs").exists()
