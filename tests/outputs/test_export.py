@@ -247,7 +247,7 @@ def test_facts_tell_what_the_rows_were_made_of(tmp_path, run):
         (("--to", "sft", "--task", "actor", "--rationale"), "is for --to sft --task label"),
         (
             ("--to", "dpo", "--aspect", "utterance"),
-            "is for --to sft --task label and --to benchmark",
+            "is for --to sft --task label and --to sft --task people and --to benchmark",
         ),
         (("--to", "sft", "--include-deception"), "--include-deception is for"),
         (("--to", "sft", "--remove-overlap"), "needs a set to compare with"),

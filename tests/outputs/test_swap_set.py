@@ -164,7 +164,8 @@ def test_what_an_expert_decided_counts_before_what_judges_found(tmp_path, said):
         (kind, task.name)
         for kind in KINDS.shipped
         for task in KINDS.get(kind).tasks
-        if kind != "intention-mcq"  # its questions are of another scheme
+        # Questions about intentions are of another scheme, and nobody has labelled this run.
+        if kind != "intention-mcq" and task.name != "people"
     ],
 )
 def test_every_kind_yields_the_same_rows_as_often_as_it_is_asked(tmp_path, played_run, kind, task):
