@@ -17,6 +17,7 @@ from hipo.app.run_folders import check_output, is_run
 from outputs.recorded_exports import EXPORTS, RecordedExport, folder_seen_from, record_export
 from pipeline.chunks import chunks
 from pipeline.engine import CHUNK
+from pipeline.importing.imported_run import STRATEGY as IMPORTED
 from pipeline.plan import Plan
 from pipeline.quota_record import read_quota_of
 from pipeline.run_identity import differences, joined
@@ -69,7 +70,9 @@ class _Source:
 
     @property
     def planned(self) -> RunConfiguration | None:
-        """The newest configuration that plays a plan; None: all its cases were drawn for a quota."""
+        """The newest configuration that plays a plan; None: cases were imported, or of a quota."""
+        if self.identity.tactics == IMPORTED:
+            return None
         configs = self.material.configs
         if self.quota is None:
             return configs[-1]
@@ -165,7 +168,8 @@ def _refuse_different(first: _Source, other: _Source) -> None:
 def _plan(sources: Sequence[_Source]) -> Plan | None:
     """Return the largest plan that the runs are parts of.
 
-    None where there is none, as all cases were drawn for quotas, or it cannot be made here (any more).
+    None where there is none, as all cases were imported or drawn for quotas, or it cannot be made
+    here (any more).
     """
     planned = [(source, source.planned) for source in sources]
     configs = [(source, config) for source, config in planned if config is not None]

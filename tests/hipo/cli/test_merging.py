@@ -229,3 +229,15 @@ def test_verdicts_of_people_that_contradict_one_another_are_named_and_go_to_an_e
         "2 dialogues accepted by reviewers in one run and discarded in another"
     )
     assert verdicts(tmp_path / "merged") == {("pending", "review")}
+
+
+def test_imported_runs_lack_nothing_of_a_plan(tmp_path, capsys):
+    trial = Path(__file__).parents[3] / "examples/formats/trial.csv"
+    assert run(["import", str(trial), "--map", "cobra", "-o", str(tmp_path / "one")]) == 0
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    capsys.readouterr()
+    folders = [str(tmp_path / name) for name in ("one", "two")]
+    assert run(["runs", "merge", *folders, "-o", str(tmp_path / "all"), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["missing"] == 0
+    with RunStore.open(tmp_path / "all", readonly=True) as store:
+        assert (store.state().state, store.state().planned) == ("finished", 1)
