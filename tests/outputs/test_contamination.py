@@ -280,6 +280,7 @@ def test_lines_of_every_known_format_are_read():
         "b",
     ]
     assert row_lines({"x": {"y": ["c\nd", None, 1.5, True]}}) == ["c", "d"]
+    assert row_lines({"chat": [{"role": "No", "content": "No"}]}) == ["No"]
 
 
 def test_ids_and_lists_of_labels_are_no_text_that_two_sets_share():

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from quality.gates.improvised import improvised_text
 from quality.gates.near_duplicates import NearDuplicates
-from tests.quality.gates.conftest import Stage
 
 SAID = (
     "Could you tell me what was done to the wing, and by whom?",
@@ -90,9 +89,9 @@ def test_only_improvised_turns_are_compared(stage):
 
 
 @given(st.lists(st.text(max_size=80), min_size=2, max_size=4))
-def test_any_text_can_be_remembered(texts):
+def test_any_text_can_be_remembered(stage, texts):
     gate = NearDuplicates()
-    subject = Stage().play(*texts)
+    subject = stage.play(*texts)
     assert gate.add_and_check(subject) == []
     case = replace(subject.dialogue.case, id="other")
     again = replace(subject, dialogue=replace(subject.dialogue, case=case))
