@@ -20,7 +20,10 @@ ANGLE_LINE = "A question you want answered sooner or later"
 _SHARES = (100, 60, 20)
 """Percent of authored lines in a case with its own way of speaking, drawn per case: large runs vary
 persons and manners, and would say every line hundreds of times."""
-_SLOTS = ("own", "led", "other", "own", "other", "grammar", "own", "other")
+_SLOTS = (
+    *("own", "led", "other", "own", "other", "grammar", "own", "other"),
+    *("own", "led", "other", "own", "other", "led", "own", "other") * 2,
+)
 """What a seed stands for, counted on from a place that the prompt gives: seeds of candidates follow
 one another, so that four of them differ and the fact's own line is most often among them twice."""
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -88,11 +91,10 @@ def true_details(asked: ActorRequest, cast: Cast) -> tuple[StageLine, ...]:
 def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapping[str, int]:
     """Return the weights of veracity that say a fact's own line as often as they can.
 
-    But for two thirds of the draws, which are left to that line, they come to what was given over the
-    facts of a scene, whatever the lines for this kind of question mostly do with the truth: else the
-    label would follow from the question, and so from its place. A label that has too many lines is
-    given up for those that have too few, and no other one is. To a question that does not need the
-    fact everything is None, and says so.
+    They come to what was given over the facts of a scene, whatever the lines for this kind of question
+    mostly do with the truth: else the label would follow from the question, and so from its place. A
+    label that has too many lines is given up for those that have too few, and no other one is. To a
+    question that does not need the fact everything is None, and says so.
     """
     own, _ = _unsaid(asked, cast, {})
     firsts = cast.first_lines(asked.last("INITIATOR"))
@@ -115,10 +117,7 @@ def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapp
     given_up = usual[has] * whole - kept
     if given_up <= 0 or not missing:
         return {has: 1}
-    drawn = {has: kept * sum(missing.values()), **{k: v * given_up for k, v in missing.items()}}
-    # Two of three draws say the fact's own line all the same: it reads best.
-    drawn[has] += 2 * sum(drawn.values())
-    return drawn
+    return {has: kept * sum(missing.values()), **{k: v * given_up for k, v in missing.items()}}
 
 
 def has_unsaid(asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]) -> bool:

@@ -12,6 +12,7 @@ Value = str | float | list[str]
 
 INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
 LIE = "Quality"
+_UNTRUE = "Of this your fact makes untrue"
 _WEIGHTS: dict[str, dict[str, int]] = {
     INTENTION: {"Inform": 42, "Convince": 30, "Motivate": 15, "Affect": 13},
     ACT: {"Representatives": 62, "Commissives": 17, "Expressives": 11, "Directives": 10},
@@ -53,11 +54,12 @@ def labels_wanted(asked: ActorRequest, goal: str) -> dict[str, str]:
     """Return the labels that a prompt wants, and the lie that a deception is without them.
 
     How long a conversation will be nobody who speaks in it knows, so that the first answer lies: a
-    hearer to whom nothing false is said is not deceived.
+    hearer to whom nothing false is said is not deceived. After an opening that has lied it need not.
     """
     first = len(asked.said_by("RESPONDER")) <= 1
+    lied = asked.said_of("Where you stand", _UNTRUE) not in ("", "nothing")
     lies = any(field.name == VERACITY and LIE in field.options for field in asked.fields)
-    if goal_mark(goal) == "d" and first and lies:
+    if goal_mark(goal) == "d" and first and lies and not lied:
         return {VERACITY: LIE, **asked.wanted}
     return dict(asked.wanted)
 

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "23977044b143435d2bdc100505a49db753f3a71990d9aba7ff3e3ddea49b8bee",
+        "98eebcc7f044a6d737044fd5689eb4d975141a0804bce6d0d64d10eeeca7596d",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "f94bb341398a83a8496ae51e5f9c1ff42fe9640cef887c33a01b0f01b0d687df",
+        "ea2fd6dd3aa4aa791acdbab1d7b0921717b213ff8fb65dac2c02e7cd79ba0a28",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "be29ee53589e6cbd96d9d327b3fefe0049bc7845ee87657efaefc32a0ed13978",
+        "f6a61c8a29e5aedf31074cbcabc83171e6cb945678848fe32b7c7026e1d60302",
     ),
 }
 

@@ -116,7 +116,26 @@ def test_what_a_line_does_with_the_truth_does_not_follow_from_the_question_and_i
     del shares[DECEPTION, "hard_question"]  # begins with a lie
     for label in ("None", "Quantity", "Manner", "Relevance"):
         told = [share.get(label, 0) for share in shares.values()]
-        assert max(told) - min(told) < 0.45, (label, shares)
+        assert max(told) - min(told) < 0.25, (label, shares)
+
+
+def test_a_deception_begins_with_a_lie_unless_its_opening_has_lied(actors):
+    fixed = CAR.opening.by_goal[0]
+    lied = [("initiator", fixed.question), ("responder", fixed.statement_for(DECEPTION).text)]
+    asked = ("initiator", CAR.facts[0].angle)
+    begun = {False: set(), True: set()}
+    for seed in SEEDS:
+        for has_lied, history in ((False, OPENING), (True, [*lied, asked])):
+            openings = "by-goal" if has_lied else "shared"
+            case = make_case(
+                CAR, fact="guardrail", goal=DECEPTION, turns=1, variation={"openings": openings}
+            )
+            view = responder_view(CAR, SCHEME, case)
+            assert bool(view.untrue) is has_lied
+            found = answered(actors.responder(view, history), seed).tactic
+            begun[has_lied].add(next(x.value for x in found if x.dimension == "veracity"))
+    assert begun[False] == {"Quality"}
+    assert begun[True] - {"Quality"}
 
 
 def asked_in_the_library(actors, goal, kind):

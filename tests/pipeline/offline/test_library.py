@@ -50,7 +50,7 @@ def test_every_fact_can_be_talked_about_with_either_goal(actors, name):
             assert all(label.rationale for label in draft.tactic)
             assert len(END.findall(question)) <= 2
             assert len(END.findall(draft.text)) <= 2, draft.text
-            if goal == "deception" and turn == 0:
+            if goal == "deception" and turn == 0 and not answering.untrue:
                 assert "Quality" in {label.value for label in draft.tactic}
             if goal != "deception":
                 assert "Quality" not in {label.value for label in draft.tactic}

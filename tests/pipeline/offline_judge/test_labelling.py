@@ -51,6 +51,8 @@ def test_the_act_shows_in_the_form_of_the_words(text, act):
     ("text", "aim"),
     [
         ("The mast is eleven metres tall.", "Inform"),
+        ("I have had her in the yard since the spring.", "Inform"),
+        ("You can have her for that, since the mast is new.", "Convince"),
         ("Believe me, there is no doubt that she is the best boat in the harbour.", "Convince"),
         ("Sign today, or somebody else will buy her tomorrow.", "Motivate"),
         ("It hurts me to see you so worried.", "Affect"),
