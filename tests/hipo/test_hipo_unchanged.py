@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "98eebcc7f044a6d737044fd5689eb4d975141a0804bce6d0d64d10eeeca7596d",
+        "921ba4951c8d210ee19224d659f05c24f5978e1afc297a7413761183091390a3",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "ea2fd6dd3aa4aa791acdbab1d7b0921717b213ff8fb65dac2c02e7cd79ba0a28",
+        "28b9d8a05274f4b096182fedbb0defe67fb233a78cc36b0bc883426c17b57b1b",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "f6a61c8a29e5aedf31074cbcabc83171e6cb945678848fe32b7c7026e1d60302",
+        "92652bbddd6b31f724d408018bb7b26c87c1c535c0e76139e6301eab8f7f9a95",
     ),
 }
 
