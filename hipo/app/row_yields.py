@@ -53,6 +53,7 @@ def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
     fixed = dialogues * _most_fixed(prepared)
     yield RowYield("turns", answers + questions + fixed, "with fixed lines")
     yield _of_labels(scheme, answers, dialogues)
+    yield RowYield("sft --task people", 0, "one for each person who labels: hipo review serve")
     honest = _honest_share(prepared)
     why = ("" if honest == 1 else _HONEST) if honest else _all_deceive(scheme)
     yield RowYield("sft --task actor", round(answers * honest), why)

