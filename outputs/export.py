@@ -114,11 +114,10 @@ def export(
         job = _Job(found, options, plan, balance, rejected, folder)
         try:
             with staged(folder, overwrite=overwrite) as draft, calm_collector():
-                exported = _written(job, draft, document)
+                return _written(job, draft, document)
         except OSError as error:
             reason = f"{folder} could not be written: {error.strerror or error}"
             raise MustStop(reason, STORE, "make room on the disk, or choose another -o") from error
-    return exported
 
 
 @contextmanager
@@ -278,8 +277,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     found, options, plan = job.found, job.options, job.plan
     kind, task = KINDS.get(options.kind), options.chosen_task
     seen = Seen(found.scheme)
-    # another source than the one that screening and balancing went through: each counts what it
-    # leaves out, and the notes are to tell that of one pass
+    # Not that of screening and balancing: each counts what it leaves out, and notes tell of one pass.
     source = task.rows(found.scheme, options)
     writer = _writer(job, draft, source)
     with writer:

@@ -11,7 +11,7 @@ from outputs.plots.canvas import standalone
 from outputs.plots.curves import Curve, curve_chart
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
-from quality.strategic.histograms import Histogram, histograms
+from quality.strategic.histograms import Histogram
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.trajectory import StandingAfter
 from scenarios.atomic_files import write_text
@@ -27,7 +27,10 @@ _MOST_CURVES = 8
 
 
 def write_strategic_plots(
-    folder: Path, discourses: Sequence[Discourse], distributions: Sequence[Distribution]
+    folder: Path,
+    discourses: Sequence[Discourse],
+    distributions: Sequence[Distribution],
+    histograms: Sequence[Histogram],
 ) -> list[Path]:
     """Write the pictures of every dialogue, of all labels and of metrics; return their paths.
 
@@ -35,10 +38,11 @@ def write_strategic_plots(
         folder: made if need be; pictures of the same names are replaced.
         discourses: what annotators say about dialogues.
         distributions: the same, counted.
+        histograms: of their metrics.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, svg in _plots(discourses, distributions):
+    for name, svg in _plots(discourses, distributions, histograms):
         path = folder / f"{name}.svg"
         write_text(path, standalone(svg))
         written.append(path)
@@ -46,7 +50,9 @@ def write_strategic_plots(
 
 
 def _plots(
-    discourses: Sequence[Discourse], distributions: Sequence[Distribution]
+    discourses: Sequence[Discourse],
+    distributions: Sequence[Distribution],
+    histograms: Sequence[Histogram],
 ) -> Iterator[tuple[str, str]]:
     for dialogue in dict.fromkeys(discourse.dialogue for discourse in discourses):
         own = [discourse for discourse in discourses if discourse.dialogue == dialogue]
@@ -54,9 +60,8 @@ def _plots(
             name = f"{_file_name(dialogue)}-{metric.replace(' ', '-').lower()}"
             yield name, along_plot(own, metric)
     yield "labels", labels_plot(distributions)
-    shapes = histograms(discourses)
-    for metric in dict.fromkeys(shape.metric for shape in shapes):
-        of_metric = [shape for shape in shapes if shape.metric == metric]
+    for metric in dict.fromkeys(shape.metric for shape in histograms):
+        of_metric = [shape for shape in histograms if shape.metric == metric]
         yield metric.replace(" ", "-").lower(), distribution_plot(of_metric)
 
 

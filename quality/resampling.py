@@ -210,15 +210,15 @@ def spearman_estimator(ratings: Ratings) -> Estimator:
 def _rho_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
     def estimate(weights: Floats) -> Floats:
         drawn = weights[:, rows]
-        first = _centred_ranks(ratings.codes[rows, i], drawn)
-        second = _centred_ranks(ratings.codes[rows, j], drawn)
+        first = centred_ranks(ratings.codes[rows, i], drawn)
+        second = centred_ranks(ratings.codes[rows, j], drawn)
         spread = (drawn * first**2).sum(axis=1) * (drawn * second**2).sum(axis=1)
         return _ratio((drawn * first * second).sum(axis=1), np.sqrt(spread))
 
     return estimate
 
 
-def _centred_ranks(codes: Floats, weights: Floats) -> Floats:
+def centred_ranks(codes: Floats, weights: Floats) -> Floats:
     """Return mid-ranks less their mean, where item ``i`` occurs ``weights[:, i]`` times."""
     values, group = np.unique(codes, return_inverse=True)
     order = np.argsort(group, kind="stable")

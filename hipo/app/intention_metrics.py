@@ -247,13 +247,11 @@ def _of_results(rows: Sequence[ResultRow]) -> IntentionMetrics:
     several = len({(row.task, row.mode) for row in scored}) > 1
     questions: dict[tuple[str, str], OptionQuestion] = {}
     rules: dict[str, Options] = {}
-    answered: dict[str, list[AnsweredQuestion]] = {}
-    for row, asked in _asked(scored, scheme):
-        questions.setdefault((row.task, row.item), asked)
+    asked = list(_asked(scored, scheme))
+    for row, question in asked:
+        questions.setdefault((row.task, row.item), question)
         rules.setdefault(row.task, _rules(load_task(row.task, scheme)))
-        if row.status != "failed":
-            who = f"{row.model} {row.task} {row.mode}" if several else row.model
-            answered.setdefault(who, []).append(_given(row, asked))
+    answered = _by_answerer((one for one in asked if one[0].status != "failed"), several=several)
     return _metrics(scheme, next(iter(rules.values())), list(questions.values()), answered)
 
 
@@ -273,10 +271,7 @@ def accuracy_by_face_act(
         one for one in _asked(rows, scheme) if not one[0].repeat and one[0].status != "failed"
     ]
     several = len({(row.task, row.mode) for row, _ in scored}) > 1
-    answered: dict[str, list[AnsweredQuestion]] = {}
-    for row, asked in scored:
-        who = f"{row.model} {row.task} {row.mode}" if several else row.model
-        answered.setdefault(who, []).append(_given(row, asked))
+    answered = _by_answerer(scored, several=several)
     roles, acts = _layout(scheme)
     return {who: accuracy_table(answers, roles, acts) for who, answers in answered.items()}
 
@@ -289,9 +284,17 @@ def _asked(rows: Iterable[ResultRow], scheme: Scheme) -> Iterator[tuple[ResultRo
             yield row, asked
 
 
-def _given(row: ResultRow, asked: OptionQuestion) -> AnsweredQuestion:
-    chosen = row.labels.get(INTENTION)
-    return _answered(asked, asked.options.index(chosen) if chosen in asked.options else None)
+def _by_answerer(
+    asked: Iterable[tuple[ResultRow, OptionQuestion]], *, several: bool
+) -> dict[str, list[AnsweredQuestion]]:
+    """Return what was answered by who answered; ``several``: by more than one task or mode."""
+    answered: dict[str, list[AnsweredQuestion]] = {}
+    for row, question in asked:
+        who = f"{row.model} {row.task} {row.mode}" if several else row.model
+        chosen = row.labels.get(INTENTION)
+        place = question.options.index(chosen) if chosen in question.options else None
+        answered.setdefault(who, []).append(_answered(question, place))
+    return answered
 
 
 def _question_of(row: ResultRow, intention: Dimension) -> OptionQuestion | None:

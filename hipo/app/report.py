@@ -90,7 +90,7 @@ def report(
     with RunStore.open(folder, readonly=True) as store:
         material, run_name = load_material(store), store.state().name
     recorded = recorded_exports(folder)
-    named = [Path(export) for export in exports]
+    folders = [Path(export) for export in exports] or still_there(folder, recorded)
     name = run if isinstance(run, str) else folder.name
     curve = curve_of(folder)
     evaluated = list(_evaluations(folder, evaluations, material.scheme))
@@ -98,9 +98,7 @@ def report(
         samples=samples,
         worst=samples,
         exports=tuple(recorded),
-        exported=exported_dialogues(
-            named or still_there(folder, recorded), run_name, None if named else notice
-        ),
+        exported=exported_dialogues(folders, run_name, None if exports else notice),
         cumulative=() if benchmark is None else read_scores(Path(benchmark), material.scheme),
         evaluation=evaluation_section(evaluated, name),
         statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),

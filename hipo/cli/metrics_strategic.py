@@ -83,7 +83,7 @@ def strategic(
         parameters={**parameters, "weights": _weights(weights)},
     )
     if plots is not None:
-        write_strategic_plots(plots, found.discourses, found.distributions)
+        write_strategic_plots(plots, found.discourses, found.distributions, found.histograms)
     deliver(strategic_as_json(found), strategic_as_text(found), json_target)
     return ExitCode.DONE
 

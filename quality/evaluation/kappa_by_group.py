@@ -18,7 +18,7 @@ from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import Scores
 from quality.evaluation.scoring_results import groups_of
 from quality.ratings import ratings
-from quality.resampling import fleiss_estimator
+from quality.resampling import centred_ranks, fleiss_estimator
 from scenarios.schemes.model import Dimension
 
 _Key = tuple[str, str, str, str, Grouping]
@@ -120,15 +120,9 @@ def _fleiss_kappa(dimension: Dimension, said: Mapping[str, Sequence[Answer]]) ->
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return Spearman's rho; None where one of the two is all alike."""
+    once = np.ones((1, len(first)))
+    ranks = (centred_ranks(np.array(values), once)[0] for values in (first, second))
     try:
-        return correlation(_ranks(first), _ranks(second))
+        return correlation(*map(list, ranks))
     except StatisticsError:
         return None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Return the place of each value, of equal ones the middle of their places."""
-    return [
-        sum(other < value for other in values) + sum(other == value for other in values) / 2
-        for value in values
-    ]
