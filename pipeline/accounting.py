@@ -176,7 +176,7 @@ class AttemptAccount:
             completion_tokens=None if usage is None else usage.completion,
             cached_tokens=None if usage is None else usage.cached,
             reasoning_tokens=None if usage is None else usage.reasoning,
-            cost_usd=cost_usd,
+            cost_usd=0.0 if charged_usd == 0 else cost_usd,  # the worst case of what is free
             charged_usd=charged_usd,
             charged_tokens=charged_tokens,
             reply_model=reply_model,

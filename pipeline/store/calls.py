@@ -342,6 +342,7 @@ def lost_row(
         latency_s=0.0,
         code=LOST,
         message="in flight when the process ended",
+        cost_usd=0.0 if usd == 0 else None,
         charged_usd=usd,
         charged_tokens=tokens,
     )

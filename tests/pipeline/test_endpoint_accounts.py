@@ -15,10 +15,12 @@ from pipeline.providers.errors import (
     TimedOut,
     Unreachable,
 )
+from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
+from pipeline.store.calls import lost_row
 from scenarios.arms import Parameters
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply
 from tests.wire.faults import Faults
@@ -44,6 +46,19 @@ async def test_without_a_price_the_cost_is_unknown_but_tokens_are_counted(server
         assert attempt.cost_usd is attempt.charged_usd is None
         used = attempt.prompt_tokens + attempt.completion_tokens
         assert ledger.spent_tokens == attempt.charged_tokens == used
+
+
+@pytest.mark.anyio
+async def test_a_model_that_costs_nothing_costs_nothing_without_usage_either(server):
+    server.faults = Faults(no_usage=True)
+    async with bench(server, price=Price(0.0, 0.0)) as b:
+        await b.ask()
+        assert [attempt.cost_usd for attempt in b.attempts] == [0.0]
+    b = Bench(Scripted(TimedOut("no answer"), reply("late")), price=Price(0.0, 0.0))
+    await b.ask()
+    assert [attempt.cost_usd for attempt in b.attempts] == [0.0, 0.0]
+    assert lost_row(sent_at=0.0, usd=0.0, tokens=9).cost_usd == 0.0
+    assert lost_row(sent_at=0.0, usd=None, tokens=9).cost_usd is None
 
 
 @pytest.mark.anyio
