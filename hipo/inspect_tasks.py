@@ -98,7 +98,7 @@ def hipo_utterance(
         mode: ``zero-shot``, ``cot`` or ``icl``.
         reference: ``declared``, ``agreed`` or ``adjudicated``.
         split: ``train``, ``validation`` or ``test``; empty is all.
-        scheme: id or file of the scheme, where the set does not tell.
+        scheme: id or file of the scheme, where the set does not carry it.
         draw: which draw of worked examples is shown (``icl``).
     """
     return _task(Asking("hipo-utterance", dataset, mode, reference, split, scheme, draw))

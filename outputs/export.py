@@ -18,6 +18,7 @@ from outputs.dataset.columns import Row, RowSource, by_case, left_out_notes
 from outputs.dataset.divided_writer import DividedWriter
 from outputs.dataset.folder import check_target, staged
 from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
+from outputs.dataset.scheme_file import write_scheme
 from outputs.export_facts import Seen, counts_to_note, export_facts
 from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
@@ -311,6 +312,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     table = () if lengths is None else lengths.table()
     if lengths is not None and FORMATS.get(options.format).is_messages:
         write_trainer_files(draft, files, table, pairs=kind.pairs)
+    write_scheme(draft, found.scheme)
     counts = seen.corpus.table()
     (draft / COUNTS).write_bytes(orjson.dumps(counts, option=orjson.OPT_INDENT_2) + b"\n")
     facts = export_facts(
@@ -346,8 +348,7 @@ def _companions(
     """Return the files that trainers and harnesses expect beside the rows, text by path."""
     task = options.chosen_task
     if "format" in task.options:
-        pairs = KINDS.get(options.kind).pairs
-        return FORMATS.get(options.format).companions(files, pairs=pairs)
+        return FORMATS.get(options.format).companions(files, pairs=KINDS.get(options.kind).pairs)
     return {} if task.companions is None else task.companions(scheme, options, files, folder)
 
 
@@ -378,11 +379,11 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
         notes.append(_ALL_TEST)
     notes += left_out_notes(job.found.people_remarks)
     written = {file.split for file in facts.files}
-    missing = [split for split in job.plan.splits if split not in written]
     notes += [
         f"no row fell into {split}"
         + (": nothing to train on; --splits 1,0,0 puts all there" if split == "train" else "")
-        for split in missing
+        for split in job.plan.splits
+        if split not in written
     ]
     notes += [
         f"dialogues of {run} left out because an earlier run has the same case and arm: {n:,}"

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import sys
-import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from hipo.cli.wrapping import harmless as harmless  # noqa: PLC0414 - goes with columns and numbers
 from scenarios.plural import plural as plural  # noqa: PLC0414 - printed by most commands
 
 if TYPE_CHECKING:
@@ -71,18 +71,6 @@ def plain(record: object, names: str, **values: object) -> dict[str, Any]:
 def ends(interval: Interval | None) -> list[float] | None:
     """Return both ends of an interval, as JSON has them."""
     return None if interval is None else [interval.low, interval.high]
-
-
-def harmless(text: str) -> str:
-    """Return ``text`` with control characters made visible, so that it cannot drive a terminal."""
-    return "".join(_visible(char) for char in text)
-
-
-def _visible(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs"):
-        return char
-    # Joiners and directional marks belong to the spelling of many languages.
-    return char if char in "\u200c\u200d" else f"\\x{ord(char):02x}"
 
 
 def one_line(text: str, limit: int) -> str:

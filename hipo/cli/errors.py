@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hipo.cli.streams import ForgivingStream
-from hipo.cli.wrapping import terminal_width, wrapped
+from hipo.cli.wrapping import harmless, terminal_width, wrapped
 from pipeline import stop
 from scenarios.errors import HipoError, RunError
 from scenarios.located import shortened
@@ -88,7 +88,11 @@ class StoppedEarly(RunError):
 
 
 def say(message: str) -> None:
-    """Write one message for people to standard error, on a terminal broken between words."""
+    """Write one message for people to standard error, on a terminal broken between words.
+
+    What it quotes may come from files of others: it cannot drive the terminal.
+    """
+    message = harmless(message)
     if sys.stderr.isatty():
         message = wrapped(message, terminal_width())
     print(message, file=sys.stderr, flush=True)

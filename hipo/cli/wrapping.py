@@ -5,6 +5,19 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+import unicodedata
+
+
+def harmless(text: str) -> str:
+    """Return ``text`` with control characters made visible, so that it cannot drive a terminal."""
+    return "".join(_visible(char) for char in text)
+
+
+def _visible(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs"):
+        return char
+    # Joiners and directional marks belong to the spelling of many languages.
+    return char if char in "\u200c\u200d" else f"\\x{ord(char):02x}"
 
 
 def terminal_width() -> int:

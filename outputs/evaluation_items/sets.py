@@ -13,6 +13,7 @@ from outputs.comparable import Row
 from outputs.dataset.columns import label_column
 from outputs.dataset.manifest import MANIFEST
 from outputs.dataset.reader import data_files, row_set
+from outputs.dataset.scheme_file import SCHEME, read_scheme
 from outputs.evaluation_items.intention_rows import intention_item, is_intention_question
 from outputs.evaluation_items.rows import benchmark_item, is_benchmark, is_swap, swap_item
 from outputs.people_labels import labelled_dimensions
@@ -39,14 +40,15 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
 
     Args:
         path: the folder of an export, or one of its files.
-        scheme: id or file of the scheme of its labels; None: what its manifest names.
+        scheme: id or file of the scheme of its labels; None: what its manifest names, of those that
+            ship, or what lies beside it.
 
     Raises:
         UsageError: there is no such set, it is of another kind, or its scheme is not known.
         InputError: a row is none of such a set.
     """
-    manifest = _manifest(path)
-    used = _scheme(path, manifest, scheme)
+    folder, manifest = _manifest(path)
+    used = _scheme(path, folder, manifest, scheme)
     items = tuple(_items(path, used))
     if not items:
         raise UsageError(
@@ -55,7 +57,6 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
         )
     _refuse_twice(path, items)
     kind = "swap" if items[0].kind == "swap" else "benchmark"
-    known: Mapping[str, Any] = manifest or {}
     notes = _of_splits(path, items)
     if kind == "benchmark" and not any("agreed" in item.references for item in items):
         notes.append(NOBODY_JUDGED.format(name=path) + ", and export it anew")
@@ -64,8 +65,8 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
         kind="swap" if kind == "swap" else "benchmark",
         scheme=used,
         items=items,
-        judges=_texts(known.get("judges")),
-        openings=_counts(known.get("openings")),
+        judges=_texts(manifest.get("judges")),
+        openings=_counts(manifest.get("openings")),
         notes=tuple(notes),
     )
 
@@ -150,8 +151,11 @@ def _refuse_twice(path: Path, items: tuple[EvaluationItem, ...]) -> None:
         seen.add(item.id)
 
 
-def _manifest(path: Path) -> Mapping[str, Any] | None:
-    """Return the manifest of the export that a file or folder belongs to; None: there is none."""
+def _manifest(path: Path) -> tuple[Path, Mapping[str, Any]]:
+    """Return the folder of the export that a file or folder belongs to, and its manifest.
+
+    Where there is no manifest it is empty, and the folder is the one that is looked in first.
+    """
     folders = [path] if path.is_dir() else list(path.resolve().parents)[:_PARENTS]
     for folder in folders:
         file = folder / MANIFEST
@@ -164,32 +168,39 @@ def _manifest(path: Path) -> Mapping[str, Any] | None:
                 ) from error
             if not isinstance(found, dict):
                 raise UsageError(f"{file} is no manifest of an export", "export the set anew")
-            return found
-    return None
+            return folder, found
+    return folders[0], {}
 
 
-def _scheme(path: Path, manifest: Mapping[str, Any] | None, name: str | None) -> Scheme:
-    """Return the scheme of a set's labels."""
-    named = (manifest or {}).get("scheme")
+def _scheme(path: Path, folder: Path, manifest: Mapping[str, Any], name: str | None) -> Scheme:
+    """Return the scheme of a set's labels: the one that is named, one that ships, or its own."""
+    named = manifest.get("scheme")
     if name is not None:
-        scheme = load_scheme(name)
-        if isinstance(named, dict) and named.get("fingerprint") != scheme.fingerprint:
-            raise UsageError(
-                f"{path} has labels of the scheme {_called(named)}, and {name} is {scheme.name}",
-                "leave --scheme out, or give the file of the scheme that the set was made with",
-            )
-        return scheme
+        return _same(path, named, load_scheme(name), name)
     if not isinstance(named, dict):
         return load_scheme("hipo")
     versions = versions_of(str(named.get("id")))
-    same = (s for s in versions if s.fingerprint == named.get("fingerprint"))
-    found = next(same, None)
-    if found is None:
+    shipped = next((s for s in versions if s.fingerprint == named.get("fingerprint")), None)
+    if shipped is not None:
+        return shipped
+    own = read_scheme(folder)
+    if own is None:
         raise UsageError(
             f"{path} has labels of the scheme {_called(named)}, which is none of those that ship",
             "give the file of the scheme with --scheme",
         )
-    return found
+    return _same(path, named, own, str(folder / SCHEME))
+
+
+def _same(path: Path, named: object, scheme: Scheme, name: str) -> Scheme:
+    """Return a scheme, unless the manifest of the set names another one."""
+    if isinstance(named, dict) and named.get("fingerprint") != scheme.fingerprint:
+        same = ", with other labels or definitions" if _called(named) == scheme.name else ""
+        raise UsageError(
+            f"{path} has labels of the scheme {_called(named)}, and {name} is {scheme.name}{same}",
+            "give the file of the scheme that the set was made with, or export the set anew",
+        )
+    return scheme
 
 
 def _called(named: Mapping[str, Any]) -> str:

@@ -106,6 +106,18 @@ def test_a_set_of_a_scheme_that_is_gone_is_told(
     assert "--scheme" in result.err
 
 
+def test_the_name_of_a_scheme_in_a_received_manifest_cannot_drive_the_terminal(
+    there: Hipo, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    scheme = {"id": "own\x1b[2J", "version": 3, "fingerprint": "0" * 64}
+    (mine / "manifest.json").write_text(json.dumps({"scheme": scheme}))
+    result = there("mine", *TASK, *MODEL, *OUT)
+    assert (result.code, "\x1b" in result.err) == (2, False)
+    assert "of the scheme own\\x1b[2J@3" in result.err
+
+
 def test_a_row_with_a_label_of_another_scheme_is_told_with_its_line(
     there: Hipo, tmp_path: Path, benchmark: Path
 ) -> None:
