@@ -36,6 +36,23 @@ _SUPERSEDED = {
 _SUPERSEDE = """
     update passes set newest = 0 where dialogue = :dialogue and newest
         and source in (select seq from label_sources where {})"""
+
+
+def sent(source: str) -> str:
+    """Return the condition that a label ``g`` is no person's whose form has not been sent.
+
+    The page of a review keeps labels as soon as they are locked, so that the declared ones can be
+    shown; they are an answer once the opinion on these is there, too, and count nowhere before.
+
+    Args:
+        source: the alias of what has ``kind``, ``who`` and ``config``.
+    """
+    return f"""not ({source}.kind = '{HUMAN}' and exists (
+        select 1 from studies t join review_items i on i.study = t.seq and i.dialogue = g.dialogue
+            join assignments n on n.item = i.seq join annotators p on p.seq = n.annotator
+        where t.id = {source}.config and p.code = {source}.who and n.state <> 'done'))"""  # noqa: S608 - constants only
+
+
 _COLUMNS = """g.turn, g.last_turn, g.part, s.kind, s.who, s.config, x.id, g.value, g.carried,
     g.rationale, g.raw, g.second"""
 _SELECT = f"""
@@ -45,6 +62,7 @@ _SELECT = f"""
         join dimensions x on x.seq = g.dimension
     where s.kind in (select value from json_each(?))
         and (g.pass = 0 or (select newest from passes p where p.seq = g.pass))
+        and {sent("s")}
     order by j.key, g.pass, g.turn, x.id, g.position"""  # noqa: S608 - constants only
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pipeline.chunks import chunks
-from pipeline.store.annotations import Key, read_annotations
+from pipeline.store.annotations import Key, read_annotations, sent
 from pipeline.store.reading import open_snapshot
 from scenarios.annotations import Annotation
 
@@ -19,9 +19,9 @@ _KEYS = """
     select c.id, a.id from dialogues d join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq where d.status = 'generated'
     order by d.case_seq, d.arm_seq"""
-_SOURCES = """
-    select s.kind, s.who, s.config, count(*) from newest_annotations g
-        join label_sources s on s.seq = g.source group by 1, 2, 3 order by 1, 2, 3"""
+_SOURCES = f"""
+    select g.kind, g.who, g.config, count(*) from newest_annotations g
+    where {sent("g")} group by 1, 2, 3 order by 1, 2, 3"""  # noqa: S608 - constants only
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 import orjson
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE
+from pipeline.store.annotations import sent
 from pipeline.store.case_rows import CASE_COLUMNS, case_from
 from pipeline.store.migrations import check_current
 from pipeline.store.queries.turns import Place, TurnReader
@@ -76,6 +77,7 @@ _PEOPLE = f"""
     select g.dialogue, g.turn, x.id, g.value
     from newest_annotations g join dimensions x on x.seq = g.dimension
     where g.kind = 'human' and {_REVIEWED} and g.turn >= 0 and g.part is null and g.value is not null
+        and {sent("g")}
         and not exists (select 1 from annotations l where l.source = {DECLARED_SOURCE}
             and l.dialogue = g.dialogue and l.turn = g.turn and l.dimension = g.dimension)
     order by g.pass, g.turn, g.position"""  # noqa: S608 - constants only

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.reviews import ReviewStore
 from scenarios.reviews import AnswerRefused, FormDraft, GivenLabel, Opinion, ReviewStudy
 
@@ -144,6 +145,26 @@ async def test_labels_are_locked_once_the_declared_ones_may_be_seen(run: Path) -
         with pytest.raises(AnswerRefused, match="locked"):
             await store.lock_labels(study, number, ada, LABELS[:1], lease_s=600)
         assert set(store.labels_of(number)) == set(LABELS)
+
+
+@pytest.mark.anyio
+async def test_locked_labels_count_for_nobody_before_the_answer_is_sent(run: Path) -> None:
+    def read() -> tuple[int, list[str]]:
+        with open_annotations(run) as reader:
+            given = list(reader.annotations(["human"]))
+            return len(given), [one.kind for one in reader.sources() if one.kind == "human"]
+
+    with ReviewStore.open(run) as store:
+        study = study_in(store, mode="review")
+        (ada,) = people(store, 1)
+        number = await take(store, study, ada)
+        assert number is not None
+        await store.lock_labels(study, number, ada, LABELS, lease_s=600)
+        assert read() == (0, [])
+        assert list(store.sheets.sheets(study)) == []
+        await store.submit(study, number, ada, None, Opinion(), lease_s=600)
+        assert read() == (len(LABELS), ["human"])
+        assert len(list(store.sheets.sheets(study))) == 1
 
 
 @pytest.mark.anyio
