@@ -89,9 +89,8 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
     choice = ModelChoice(recipe, PriceTable.load(recipe.prices))
     uses: dict[JudgeIdentity, ModelUse] = {}
     for model in request.models:
-        settings = ModelSettings(
-            model=model, base_url=overrides.base_url, api_key_env=overrides.api_key_env
-        )
+        address = overrides.address_of(model, request.models)
+        settings = ModelSettings.model_validate({"model": model, **address})
         use = choice.use(settings, JUROR_PARAMETERS)
         uses[juror_seat(request.name(use.spec.name, prompts), prompts, use.spec.fields())] = use
     unpriced = sorted({use.spec.name for use in uses.values() if use.price is None})

@@ -47,12 +47,13 @@ def model_changes(recipe: Recipe, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _addressed(changes: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the roles that an address is for: the default, unless it needs none and others do."""
-    needing = [role for role, own in changes.items() if _needs_url(own["model"])]
+    needing = [role for role, own in changes.items() if needs_url(own["model"])]
     if "default" in needing:
         return ["default"]
     return [role for role in needing if changes[role]["base_url"] is None] or ["default"]
 
 
-def _needs_url(model: str | None) -> bool:
+def needs_url(model: str | None) -> bool:
+    """Return whether a model is asked at an address that has to be named."""
     entry = PROVIDERS.find((model or "").partition("/")[0])
     return entry is not None and entry.needs_url

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hipo.app.model_changes import needs_url
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
@@ -42,6 +43,7 @@ class VerificationOverrides:
     """Of how many answers judges are also shown wrong labels, with ``verify``."""
     self_judge: str | None = None
     base_url: str | None = None
+    """Where the named judges are reached that need an address; all of them, where none does."""
     api_key_env: str | None = None
     self_judgement: bool | None = None
     allow_same_judge: bool | None = None
@@ -104,6 +106,18 @@ class VerificationOverrides:
             changes["prices"] = str(self.prices)
         return changed(recipe, changes, OPTION_OF)
 
+    def address_of(self, model: str | None, named: Iterable[str | None]) -> dict[str, str]:
+        """Return address and key of a model: one that has an address of its own keeps to that.
+
+        Args:
+            model: who is asked.
+            named: everybody who is.
+        """
+        if not needs_url(model) and any(needs_url(name) for name in named):
+            return {}
+        given = {"base_url": self.base_url, "api_key_env": self.api_key_env}
+        return {name: value for name, value in given.items() if value is not None}
+
     def _judges(self, known: Sequence[JudgeSettings]) -> list[dict[str, object]]:
         """Return the judges by name, with what the recipe says about those that are the same."""
         by_name = {judge.written: judge for judge in known}
@@ -119,9 +133,7 @@ class VerificationOverrides:
         return self._reached(base)
 
     def _reached(self, settings: ModelSettings) -> dict[str, object]:
+        judges = VerificationSettings.model_validate({"judges": list(self.judges)}).judges
+        named = [*(judge.model for judge in judges), self.self_judge]
         own = settings.model_dump(mode="json", exclude_none=True)
-        if self.base_url is not None:
-            own["base_url"] = self.base_url
-        if self.api_key_env is not None:
-            own["api_key_env"] = self.api_key_env
-        return own
+        return own | self.address_of(settings.model, named)

@@ -72,6 +72,33 @@ def test_a_model_whose_name_holds_an_equals_sign_is_a_model():
     assert panel("openai/a=b") == ["openai/a=b"]
 
 
+@pytest.mark.parametrize(
+    ("judges", "local"),
+    [
+        (("openai/o4-mini", "compatible/mine"), [False, True]),
+        (("openai/o4-mini", "strict=compatible/mine"), [False, True]),
+        (("openai/o4-mini", "openai/gpt-4o-mini"), [True, True]),
+    ],
+)
+def test_an_address_of_judges_is_for_those_that_have_none_of_their_own(
+    judges: tuple[str, ...], local: list[bool]
+) -> None:
+    address = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "MINE"}
+    recipe = VerificationOverrides(judges=judges, **address).over(Recipe())
+    found = [(judge.base_url, judge.api_key_env) for judge in recipe.verification.judges]
+    assert found == [tuple(address.values()) if here else (None, None) for here in local]
+
+
+def test_the_address_of_a_judge_is_not_that_of_another_self_judge() -> None:
+    overrides = VerificationOverrides(
+        judges=["openai/o4-mini"], self_judge="compatible/mine", base_url="http://127.0.0.1:9/v1"
+    )
+    asked = overrides.over(Recipe()).verification
+    assert asked.judges[0].base_url is None
+    assert asked.self_judge is not None
+    assert asked.self_judge.base_url == "http://127.0.0.1:9/v1"
+
+
 def test_a_run_made_with_extra_that_recipes_cannot_have_any_more_is_judged_without_it():
     extra = {"n": 3, "max_completion_tokens": 16_000, "reasoning_effort": "low"}
     stored = {"models": {"default": {"model": "openai/gpt-4o", "extra": extra}}}
