@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +20,14 @@ from prompts.tasks.modes import Mode
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.plan import TaskPlan
 
-SAMPLE: Final = 24
-"""Items of each task whose prompts are rendered to estimate the length of all."""
 _LABEL_TOKENS: Final = 15
 """Usual length of one label in an answer, with its key."""
 _REASON_TOKENS: Final[Mapping[Mode, int]] = {"zero-shot": 0, "icl": 0, "cot": 45, "two-phase": 0}
 """Usual length of the reason before one label."""
 _EXPLANATION_TOKENS: Final = 120
 NOTE: Final = (
-    f"tokens are estimated from the prompts of {SAMPLE} items of each task at {BYTES_PER_TOKEN} bytes"
-    " each, and answers at their usual length; a model that reasons at length takes more, and equal"
-    " prompts are paid for once"
+    f"tokens of prompts are estimated at {BYTES_PER_TOKEN} bytes each, and answers at their usual"
+    " length; a model that reasons at length takes more; equal prompts are one call"
 )
 
 
@@ -82,73 +79,106 @@ def estimate_evaluation(
     """
     begun = check_folder(folder, ready, resume) is not None
     opened = EvaluationStore.open(folder) if begun else nullcontext()
-    lines = []
     with opened as store:
         answers = None if store is None else store.answers
-        for task in ready.plan.tasks:
-            calls_each, prompt_each, answer_each = _per_item(task)
-            for model in ready.plan.models:
-                left = _left(ready, task, model, answers)
-                usage = Usage(
-                    prompt=round(left * prompt_each), completion=round(left * answer_each)
-                )
-                price = ready.uses[model].price
-                lines.append(
-                    TaskEstimate(
-                        model=model,
-                        task=task.prompts.task.id,
-                        mode=task.prompts.mode,
-                        answers=left,
-                        present=task.asked - left,
-                        calls=left * calls_each,
-                        prompt_tokens=usage.prompt,
-                        completion_tokens=usage.completion,
-                        cost_usd=None if price is None else price.cost(usage),
-                    )
-                )
+        lines = [
+            _line(ready, task, rounds, model, answers)
+            for task in ready.plan.tasks
+            for rounds in [_rounds(task)]
+            for model in ready.plan.models
+        ]
     return EvaluationEstimate(len(ready.items.items), tuple(lines))
 
 
-def _left(ready: ReadyEvaluation, task: TaskPlan, model: str, answers: AnswerLog | None) -> int:
-    """Return how many answers a model has still to give."""
-    if answers is None:
-        return task.asked
-    retry = ready.settings.retry_failed
-    return sum(
-        len(
-            answers.pending(
-                ready.plan.seat(task, draw, repeat, model),
-                [item.id for item in items],
-                retry_failed=retry,
-            )
-        )
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What one question takes; two that say the same are equal, and are paid for once."""
+
+    key: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One time that a model is asked about items."""
+
+    draw: int
+    repeat: int
+    requests: Mapping[str, tuple[_Request, ...]]
+    """By item."""
+
+
+def _rounds(task: TaskPlan) -> list[_Round]:
+    """Render whatever a task asks."""
+    return [
+        _Round(draw, repeat, {item.id: tuple(_requests(task, item, draw)) for item in items})
         for draw, repeat, items in task.rounds()
-    )
-
-
-def _per_item(task: TaskPlan) -> tuple[int, float, float]:
-    """Return calls, prompt tokens and answer tokens for one item."""
-    step = max(1, len(task.items) // SAMPLE)
-    sample = task.items[::step][:SAMPLE]
-    questions = [_questions(task, item) for item in sample]
-    calls = len(questions[0])
-    sizes = [
-        sum(len(message.content.encode()) for question in asked for message in question.messages)
-        for asked in questions
     ]
-    explaining = calls // 2 if task.prompts.mode == "two-phase" else 0
-    labels = len(task.prompts.dimensions)
-    answer = labels * (_LABEL_TOKENS + _REASON_TOKENS[task.prompts.mode])
-    return (
-        calls,
-        sum(sizes) / len(sizes) / BYTES_PER_TOKEN,
-        answer + explaining * _EXPLANATION_TOKENS,
+
+
+def _requests(task: TaskPlan, item: EvaluationItem, draw: int) -> Iterator[_Request]:
+    """Yield everything that is asked about an item."""
+    prompts = task.prompts
+    explanations = prompts.explain(item.asked)
+    explained = [" " * _EXPLANATION_TOKENS * BYTES_PER_TOKEN] * len(explanations)
+    for one in explanations:
+        yield _request(one.question, _EXPLANATION_TOKENS)
+    label = _LABEL_TOKENS + _REASON_TOKENS[prompts.mode]
+    for asked in prompts.questions(item.asked, draw=draw, explained=explained):
+        yield _request(asked.question, label * len(asked.dimensions))
+
+
+def _request(question: Question[object], answer: int) -> _Request:
+    size = sum(len(message.content.encode()) for message in question.messages)
+    return _Request(
+        hash(question.messages), Usage(prompt=round(size / BYTES_PER_TOKEN), completion=answer)
     )
 
 
-def _questions(task: TaskPlan, item: EvaluationItem) -> list[Question[object]]:
-    """Return everything that is asked about an item."""
-    explanations = task.prompts.explain(item.asked)
-    explained = [" " * _EXPLANATION_TOKENS * BYTES_PER_TOKEN] * len(explanations)
-    asked = task.prompts.questions(item.asked, explained=explained)
-    return [*(one.question for one in explanations), *(one.question for one in asked)]
+def _line(
+    ready: ReadyEvaluation,
+    task: TaskPlan,
+    rounds: Sequence[_Round],
+    model: str,
+    answers: AnswerLog | None,
+) -> TaskEstimate:
+    """Count what one model has still to be asked for one task."""
+    left, sent = 0, list[Usage]()
+    for one in rounds:
+        pending = _pending(ready, task, one, model, answers)
+        there = {
+            request
+            for item, requests in one.requests.items()
+            if item not in pending
+            for request in requests
+        }
+        asked = {request for item in pending for request in one.requests[item]}
+        left += len(pending)
+        sent += [request.usage for request in asked - there]
+    usage = Usage(
+        prompt=sum(one.prompt for one in sent), completion=sum(one.completion for one in sent)
+    )
+    price = ready.uses[model].price
+    return TaskEstimate(
+        model=model,
+        task=task.prompts.task.id,
+        mode=task.prompts.mode,
+        answers=left,
+        present=task.asked - left,
+        calls=len(sent),
+        prompt_tokens=usage.prompt,
+        completion_tokens=usage.completion,
+        cost_usd=None if price is None else price.cost(usage),
+    )
+
+
+def _pending(
+    ready: ReadyEvaluation, task: TaskPlan, one: _Round, model: str, answers: AnswerLog | None
+) -> Set[str]:
+    """Return the items of a round that a model has still to answer."""
+    if answers is None:
+        return one.requests.keys()
+    seat = ready.plan.seat(task, one.draw, one.repeat, model)
+    items = list(one.requests)
+    left = answers.pending(seat, items, retry_failed=ready.settings.retry_failed)
+    return {item for item, _ in left}

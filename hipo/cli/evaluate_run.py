@@ -54,7 +54,7 @@ def _asked(
         None, "--examples", hidden=True, help="Worked examples for --mode icl; default those that ship."
     ),
     scheme: str | None = typer.Option(
-        None, "--scheme", hidden=True, help="Of a set whose manifest names none that ships: an id or a file."
+        None, "--scheme", hidden=True, help="Of a set that carries none and whose manifest names none that ships: an id or a file."
     ),
     take_any: bool = typer.Option(False, "--any", help="Of a run, every dialogue, accepted or not."),
     items: str | None = typer.Option(
