@@ -86,7 +86,10 @@ class Phase(Strict):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if len(set(self.who)) < len(self.who):
-            raise ValueError("who: a role stands twice")
+            raise ValueError(
+                "who: a role stands twice; in a round everybody speaks once: give more rounds, or"
+                " another phase"
+            )
         if self.rounds[0] > self.rounds[1]:
             raise ValueError("rounds: the least is above the most")
         if self.text and (len(self.who) != 1 or self.rounds != (1, 1)):

@@ -12,6 +12,7 @@ from hipo.app.plan_estimates import estimate_plan
 from hipo.app.preparation import Prepared
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.watching import Watcher
 from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, MustStop
 from pipeline.store.queries.status import RunState
@@ -38,9 +39,14 @@ class Piloted:
 
 
 async def run_pilot(
-    prepared: Prepared, overrides: VerificationOverrides, *, cases: int, accepted: int | None
+    prepared: Prepared,
+    overrides: VerificationOverrides,
+    *,
+    cases: int,
+    accepted: int | None,
+    watcher: Watcher | None = None,
 ) -> Piloted:
-    """Play and verify ``cases`` cases in a folder that is removed afterwards.
+    """Play and verify ``cases`` cases, watched, in a folder that is removed afterwards.
 
     The models are really asked, and what that costs is real; a budget holds for the pilot.
 
@@ -57,7 +63,7 @@ async def run_pilot(
         play, place = VerifiedPlay(overrides), Path(folder) / "pilot"
         planned = estimate_plan(prepared, place, play=play)
         run = await generate_prepared(
-            _impatient(prepared.of_size(cases)), place, play=play, signals=True
+            _impatient(prepared.of_size(cases)), place, play=play, watcher=watcher, signals=True
         )
         state = run.state()
     outcome = run.outcome or RunOutcome()

@@ -13,8 +13,10 @@ from hipo.app.players import connected
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.resumption import ledger_of, opened
 from hipo.app.waiting import waited_for
+from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
+from pipeline.runner import Progress
 from pipeline.stop import Stop
 from pipeline.store.calls import CallRecord
 from scenarios.arms import Arm
@@ -37,7 +39,9 @@ class Previewed:
     """What its models were asked and what they answered, in that order."""
 
 
-def preview(recipe: Recipe | str | Path, n: int = 1) -> list[Previewed]:
+def preview(
+    recipe: Recipe | str | Path, n: int = 1, *, watcher: Watcher | None = None
+) -> list[Previewed]:
     """Play ``n`` cases of a recipe, its strategies in turn; nothing is kept.
 
     The models are really asked, and what that costs is real too.
@@ -50,15 +54,17 @@ def preview(recipe: Recipe | str | Path, n: int = 1) -> list[Previewed]:
     Args:
         recipe: a recipe, its file, or the name of a shipped one.
         n: how many cases to play.
+        watcher: is told of every case that was played.
 
     Raises:
         UsageError: something in the recipe does not exist or does not fit together.
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
-    return waited_for(_preview(prepare(loaded.with_changes({"n": n, "shard": None}))))
+    prepared = prepare(loaded.with_changes({"n": n, "shard": None}))
+    return waited_for(_preview(prepared, watcher or Silent()))
 
 
-async def _preview(prepared: Prepared) -> list[Previewed]:
+async def _preview(prepared: Prepared, watching: Watcher) -> list[Previewed]:
     """Play the cases of a small plan against a store that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="hipo-preview-") as folder:
         async with connected(prepared) as connections:
@@ -66,8 +72,15 @@ async def _preview(prepared: Prepared) -> list[Previewed]:
                 recipe = prepared.recipe
                 # who wants a look does not wait for a server to come back
                 limits = recipe.limits.model_copy(update={"wait_for_endpoint": 0.0})
-                link = local_run(limits, store.calls, ledger_of(recipe, store), Stop())
+                stop, ledger = Stop(), ledger_of(recipe, store)
+                link = local_run(limits, store.calls, ledger, stop)
                 players = connections.players(link, lambda _: None)
+
+                def spending() -> Spending:
+                    usd = None if prepared.unpriced else ledger.spent_usd
+                    return Spending(
+                        ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count
+                    )
 
                 async def play(case: Case, arm: Arm) -> Previewed:
                     dialogue, problem = None, None
@@ -75,10 +88,15 @@ async def _preview(prepared: Prepared) -> list[Previewed]:
                         dialogue = await players[arm.id].play(case, 0)
                     except RunError as error:
                         problem = str(error)
+                    watching.see(Progress("failed" if dialogue is None else "done"))
                     calls = tuple(store.calls.of_case(case.id))
                     return Previewed(
                         case, prepared.scenarios[case.scenario], arm, dialogue, problem, calls
                     )
 
-                pairs = zip(prepared.plan, cycle(prepared.arms))
-                return list(await asyncio.gather(*(play(case, arm) for case, arm in pairs)))
+                pairs = list(zip(prepared.plan, cycle(prepared.arms)))
+                watching.begin(len(pairs), spending)
+                try:
+                    return list(await asyncio.gather(*(play(case, arm) for case, arm in pairs)))
+                finally:
+                    watching.end()

@@ -37,6 +37,7 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.languages import is_written_in
 from scenarios.pack import FAMILIES
+from scenarios.schemes.registry import load_scheme
 from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario, WordingOrigin
 from scenarios.wordings import ScenarioWording, WordedText, read_wording, texts_of, written
@@ -57,6 +58,8 @@ class TranslationSettings:
     """BCP 47."""
     scenarios: Sequence[str] = ()
     """Ids, categories, globs or ``tag:...``; none: all of ``scenario_dirs``."""
+    scheme: str | None = None
+    """Only those of this label scheme, an id or a file; None: of any."""
     recipe: Recipe = field(default_factory=Recipe)
     """Folders of scenarios, the address of the model, limits, budget and prices."""
     retry_failed: bool = False
@@ -238,10 +241,15 @@ async def translate_async(
 def _chosen(settings: TranslationSettings) -> list[Scenario]:
     """Return the scenarios that are meant, as they are written."""
     dirs = list(settings.recipe.scenario_dirs)
-    catalogue = Catalogue.load([FAMILIES, *dirs])
-    entries = catalogue.entries
+    wanted = None if settings.scheme is None else load_scheme(settings.scheme).id
+    entries = {
+        name: entry
+        for name, entry in Catalogue.load([FAMILIES, *dirs]).entries.items()
+        if wanted in (None, entry.scenario.scheme)
+    }
     if settings.scenarios:
-        found = select_scenarios(list(catalogue.scenarios.values()), settings.scenarios)
+        there = [entry.scenario for entry in entries.values()]
+        found = select_scenarios(there, settings.scenarios)
         return [entries[scenario.id].template for scenario in found]
     inside = [folder.resolve() for folder in dirs]
     own = [
@@ -249,6 +257,11 @@ def _chosen(settings: TranslationSettings) -> list[Scenario]:
         for entry in entries.values()
         if any(Path(entry.located.file).resolve().is_relative_to(folder) for folder in inside)
     ]
+    if not own and inside and wanted is not None:
+        raise UsageError(
+            f"no scenario of --scenario-dir is of the scheme {wanted!r}",
+            "leave --scheme out, or name another folder",
+        )
     if not own:
         raise UsageError(
             "nothing says which scenarios are meant",

@@ -112,9 +112,11 @@ def generate(
         from hipo.cli import generate_trial as trial  # noqa: PLC0415 - brings most of hipo
 
         if pilot is None:
-            return trial.show_preview(resolved, preview, output_format)
+            return trial.show_preview(resolved, preview, output_format, quiet=quiet)
         until.check_pilot(dry_run=dry_run)
-        return trial.forecast(resolved, overrides, output_format, cases=pilot, until=until)
+        return trial.forecast(
+            resolved, overrides, output_format, cases=pilot, until=until, quiet=quiet
+        )
     folder = output or RUNS / resolved.name
     from hipo.cli.generate_run import print_plan, run_prepared  # noqa: PLC0415 - brings most of hipo
 

@@ -14,6 +14,7 @@ from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text
 from hipo.cli.generate_until import Until
+from hipo.cli.progress import watcher
 from hipo.cli.wrapping import write_text
 from pipeline.recipe import Recipe
 from scenarios.errors import UsageError
@@ -27,6 +28,7 @@ def forecast(
     *,
     cases: int,
     until: Until,
+    quiet: bool,
 ) -> int:
     """Play some cases, keep nothing, and forecast yield and cost of the plan.
 
@@ -38,7 +40,15 @@ def forecast(
     if until.accepted is None and cases > len(prepared.plan):
         cases = len(prepared.plan)
         say(f"the pilot plays the whole plan, which has no more than {plural(cases, 'case')}")
-    piloted = asyncio.run(run_pilot(prepared, overrides, cases=cases, accepted=until.accepted))
+    piloted = asyncio.run(
+        run_pilot(
+            prepared,
+            overrides,
+            cases=cases,
+            accepted=until.accepted,
+            watcher=watcher(quiet=quiet, name="pilot"),
+        )
+    )
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
     else:
@@ -46,9 +56,9 @@ def forecast(
     return ExitCode.DONE
 
 
-def show_preview(recipe: Recipe, n: int, output_format: Format) -> int:
-    """Play and print; failures go to standard error."""
-    shown = preview_cases(recipe, n)
+def show_preview(recipe: Recipe, n: int, output_format: Format, *, quiet: bool) -> int:
+    """Play and print; failures, and where a slow one stands, go to standard error."""
+    shown = preview_cases(recipe, n, watcher=watcher(quiet=quiet, name="preview"))
     if output_format is Format.JSON:
         write_json(
             [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]

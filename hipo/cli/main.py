@@ -126,6 +126,8 @@ class LazyGroup(TyperGroup):
     """A group that imports a command's module when that command is called, and not before."""
 
     table: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
+    instead: ClassVar[Mapping[str, str]] = {}
+    """What to type in place of names that people try and that are none."""
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names of the commands in the order of the table."""
@@ -148,6 +150,7 @@ class LazyGroup(TyperGroup):
             near = get_close_matches(name, self.table, n=1, cutoff=0.5)
             known = ", ".join(self.table)
             hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {known}"
+            hint = self.instead.get(name, hint)
             ctx.fail(f"unknown command {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 

@@ -144,7 +144,8 @@ def _overrides(
         help="Let the generator's model be an external judge.",
     ),
     judge_base_url: str | None = typer.Option(
-        None, "--judge-base-url", hidden=True, help="Where the named judges are reached."
+        None, "--judge-base-url", hidden=True,
+        help="Where the named judges are reached that have no address of their own.",
     ),
     judge_api_key_env: str | None = typer.Option(
         None, "--judge-api-key-env", hidden=True, help="Variable that holds their key."

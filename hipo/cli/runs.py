@@ -42,6 +42,9 @@ class RunsGroup(LazyGroup):
             "hipo.cli.run_merge", "Put runs of one configuration together into a new one."
         ),
     }
+    instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("list", "ls"), "'hipo runs' alone lists them"
+    )
 
 
 app = command_app(cls=RunsGroup, invoke_without_command=True)

@@ -8,7 +8,7 @@ import typer
 
 from hipo.cli.console import plural
 from hipo.cli.main import command_app
-from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, SCHEME, TARGET, find_of_scheme
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.graph import KnowledgeGraph
@@ -25,6 +25,7 @@ def graph(
         ..., "-o", "--output", help="The picture: a file ending in .svg or .png; it is replaced."
     ),
     real_names: bool = REAL_NAMES,
+    scheme: str | None = SCHEME,
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
 ) -> None:
     """Draw the knowledge graph of a scenario: roles, facts, claims, evidence.
@@ -34,7 +35,8 @@ def graph(
     suffix = output.suffix.lower()
     if suffix not in (".svg", ".png"):
         raise UsageError(f"cannot draw {output.name!r}", "name a file that ends in .svg or .png")
-    knowledge = KnowledgeGraph.of(find(target, scenario_dirs, real_names=real_names).scenario)
+    entry = find_of_scheme(target, scenario_dirs, scheme, real_names=real_names)
+    knowledge = KnowledgeGraph.of(entry.scenario)
     picture = to_png(knowledge) if suffix == ".png" else to_svg(knowledge).encode()
     with new_file(output) as file:
         file.write(picture)

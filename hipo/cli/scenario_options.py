@@ -10,6 +10,7 @@ import typer
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.pack import FAMILIES, PATH_VARIABLE, PLUS_NAME
+from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
 
 TARGET = typer.Argument(..., metavar="ID", help="The id of a scenario, or a file that holds one.")
@@ -23,6 +24,9 @@ SCENARIO_DIRS = typer.Option(
 REAL_NAMES = typer.Option(
     False, "--real-names/--aliases", help="Names as on the public record, or fictional ones."
 )
+SCHEME = typer.Option(
+    None, "--scheme", help="Refuse a scenario that is not of this label scheme, an id or a file."
+)
 EMBEDDINGS = typer.Option(
     True,
     "--embeddings/--no-embeddings",
@@ -35,6 +39,23 @@ def with_target(target: str, dirs: Sequence[Path] | None) -> list[Path]:
     """Return the folders of scenarios, with the target among them where it is a file."""
     given = list(dirs or ())
     return [*given, Path(target)] if target.endswith(_SUFFIXES) else given
+
+
+def find_of_scheme(
+    target: str, dirs: Sequence[Path] | None, scheme: str | None, *, real_names: bool = False
+) -> CatalogueEntry:
+    """Return the scenario that is meant, which has to be of a scheme if one is named.
+
+    Raises:
+        UsageError: it is of another one, or see :func:`find`.
+        InputError: a file is no scenario, or no scheme.
+    """
+    entry = find(target, dirs, real_names=real_names)
+    if scheme is not None and entry.scenario.scheme != load_scheme(scheme).id:
+        raise UsageError(
+            f"{entry.scenario.id} is of the scheme {entry.scenario.scheme!r}, not {scheme!r}"
+        )
+    return entry
 
 
 def find(target: str, dirs: Sequence[Path] | None, *, real_names: bool = False) -> CatalogueEntry:

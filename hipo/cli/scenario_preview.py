@@ -16,6 +16,7 @@ from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
 from hipo.cli.options import with_recipe_options
+from hipo.cli.progress import watcher
 from hipo.cli.scenario_options import (
     REAL_NAMES,
     SCENARIO_DIRS,
@@ -92,7 +93,11 @@ def preview(
             **given,
         },
     )
-    shown = preview_cases(recipe, len(scenario.goals or label_scheme.goals))
+    shown = preview_cases(
+        recipe,
+        len(scenario.goals or label_scheme.goals),
+        watcher=watcher(quiet=False, name="preview"),
+    )
     if output_format is Format.JSON:
         write_json([preview_as_json(played, prompts=prompts) for played in shown])
     else:

@@ -14,10 +14,8 @@ import yaml
 
 from hipo.cli.console import harmless, write_json
 from hipo.cli.main import command_app
-from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, SCHEME, TARGET, find_of_scheme
 from scenarios.catalogue import CatalogueEntry
-from scenarios.errors import UsageError
-from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Fact, Scenario
 from scenarios.terms import RESPONDER
 
@@ -37,9 +35,7 @@ class ShowFormat(StrEnum):
 def show(
     target: str = TARGET,
     real_names: bool = REAL_NAMES,
-    scheme: str | None = typer.Option(
-        None, "--scheme", help="Refuse a scenario that is not of this label scheme."
-    ),
+    scheme: str | None = SCHEME,
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
     output_format: ShowFormat = typer.Option(
         ShowFormat.TEXT,
@@ -49,11 +45,7 @@ def show(
     ),
 ) -> None:
     """Read one scenario: its situation, roles, opening, claims, private facts and outcome."""
-    entry = find(target, scenario_dirs, real_names=real_names)
-    if scheme is not None and entry.scenario.scheme != load_scheme(scheme).id:
-        raise UsageError(
-            f"{entry.scenario.id} is of the scheme {entry.scenario.scheme!r}, not {scheme!r}"
-        )
+    entry = find_of_scheme(target, scenario_dirs, scheme, real_names=real_names)
     if output_format is ShowFormat.JSON:
         write_json(scenario_as_data(entry.scenario))
     elif output_format is ShowFormat.YAML:

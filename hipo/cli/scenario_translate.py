@@ -59,6 +59,9 @@ def translate(
         help="Ids, categories, globs or tag:...; none: all of --scenario-dir.",
         show_default=False,
     ),
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="Only those of this label scheme, an id or a file."
+    ),
     language: str = typer.Option(
         ..., "--language", metavar="CODE", help="The language to put them into, e.g. zh or de."
     ),
@@ -87,6 +90,7 @@ def translate(
         model=model,
         language=language,
         scenarios=split(scenarios or []),
+        scheme=scheme,
         recipe=overridden(Recipe(), given),
         retry_failed=retry_failed,
     )

@@ -33,7 +33,7 @@ def evaluation_page(evaluated: Evaluated, version: str) -> Page:
     swaps, modes = swaps_section(evaluated), modes_section(evaluated)
     return Page(
         title=f"{record.set.name}: models on labelled dialogues",
-        subtitle=f"Evaluation {record.name} · scheme {record.set.scheme}",
+        subtitle=f"Figures of {record.name} · scheme {record.set.scheme}",
         notices=(
             *([Remark(OFFLINE, tone="warning")] if record.set.offline else []),
             *([Remark(_CANARY + record.set.canary)] if record.set.canary else []),

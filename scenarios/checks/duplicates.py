@@ -16,7 +16,10 @@ MEANING = 0.85
 
 
 def check_duplicates(subject: CheckedScenario) -> Iterator[Problem]:
-    """Find pairs of facts that differ too little in wording or, where it can be told, in meaning."""
+    """Find pairs of facts that differ too little in wording or, where it can be told, in meaning.
+
+    What two people know of the same matter is one fact for each of them, and may be alike.
+    """
     facts = subject.scenario.facts
     texts = [fact.text for fact in facts]
     cosines = (
@@ -26,6 +29,8 @@ def check_duplicates(subject: CheckedScenario) -> Iterator[Problem]:
     )
     for later in range(len(facts)):
         for earlier in range(later):
+            if facts[later].owner != facts[earlier].owner:
+                continue
             alike = resemblance(texts[later], texts[earlier])
             cosine = 0.0 if cosines is None else float(cosines[later][earlier])
             if alike >= WORDING or cosine >= MEANING:

@@ -12,10 +12,11 @@ from scenarios.located import shortened
 from scenarios.wording import script_share, sentences
 
 _UNFINISHED = re.compile(
-    r"\blorem\b|\bipsum\b|\bTODO\b|\bTBD\b|\bFIXME\b|\bxxx+\b|\?\?\?|^\W*$|(?<!\w)\.\.\.(?!\w)"
+    r"\blorem\b|\bipsum\b|(?-i:\b(?:TODO|TBD|FIXME)\b)|\bxxx+\b|\?\?\?|^\W*$|(?<!\w)\.\.\.(?!\w)"
     r"|<[A-Za-z_][^<>]*>|\[(?:insert|name|company|date|place)[^\[\]]*\]",
     re.IGNORECASE,
 )
+"""``todo`` in small letters is a word of Spanish, Portuguese and Galician."""
 _LANGUAGE = re.compile(
     r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|\d{3}))?(-([a-z0-9]{5,8}|\d[a-z0-9]{3}))*"
 )

@@ -55,6 +55,13 @@ def test_a_scenario_of_one_remark_needs_neither_facts_nor_an_opening():
     assert codes(remark()) == []
 
 
+def test_what_two_people_know_is_a_fact_for_each_of_them():
+    shared = [FACT, FACT | {"id": "ball_of_the_aunt", "owner": "speaker"}]
+    assert "near-duplicate" not in [code for code, _ in codes(remark(facts=shared))]
+    twice = [FACT, FACT | {"id": "ball_again"}]
+    assert ("near-duplicate", "facts[1].text") in codes(remark(facts=twice))
+
+
 def test_meanings_are_compared_with_nothing_where_there_is_no_fact():
     def refuse(left, right):
         raise AssertionError((left, right))

@@ -82,6 +82,7 @@ def test_the_root_help_has_every_command_with_its_summary(hipo: Hipo) -> None:
         (("--versoin",), "--version"),
         (("generate", "--modl", "x"), "--model"),
         (("runs", "shwo", "x"), "'show'"),
+        (("runs", "list"), "'hipo runs' alone lists them"),
         (("generate", "--resume", "alwys"), "'always'"),
     ],
 )

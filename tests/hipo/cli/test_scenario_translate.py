@@ -226,6 +226,19 @@ def test_without_a_scenario_nothing_is_translated_by_accident(
     assert "nothing says which scenarios are meant" in refused.err
 
 
+def test_scenarios_of_a_scheme_are_translated_alone(
+    translate: Translate, server: WireServer, tmp_path: Path
+) -> None:
+    refused = translate("used_car", "--scheme", "cei", "--dry-run")
+    assert (refused.code, server.count) == (2, 0)
+    assert "no scenario or category is named 'used_car'" in refused.err
+    asked = translate("used_car", "--scheme", "hipo", "--dry-run")
+    assert (asked.code, "1 scenario into zh" in asked.out) == (0, True)
+    (tmp_path / "empty").mkdir()
+    nothing = translate("--scenario-dir", str(tmp_path / "empty"), "--scheme", "cei", "--dry-run")
+    assert "no scenario of --scenario-dir is of the scheme 'cei'" in nothing.err
+
+
 def test_a_dialogue_is_played_with_the_wordings_and_goes_on_without_their_file(
     translate: Translate, server: WireServer, hipo: Hipo
 ) -> None:

@@ -162,6 +162,12 @@ def test_a_scenario_of_another_scheme_is_not_shown(bench):
     assert (code, "of the scheme 'hipo', not 'cei'" in err) == (2, True)
 
 
+def test_a_graph_is_drawn_of_a_scenario_of_the_scheme_that_is_named(bench):
+    assert bench("graph", "used_car", "--scheme", "hipo", "-o", "car.svg")[0] == 0
+    code, _, err = bench("graph", "used_car", "--scheme", "cei", "-o", "other.svg")
+    assert (code, "of the scheme 'hipo', not 'cei'" in err) == (2, True)
+
+
 # schema
 
 

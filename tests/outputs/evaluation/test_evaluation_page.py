@@ -26,6 +26,7 @@ def test_figures_known_by_hand_stand_on_the_page(tmp_path):
     given = ["Inform"] * 3 + ["Convince"] + ["Convince"] * 2 + ["Inform", None]
     page = write_evaluation(hand_made(tmp_path, given, right), "1", QUICK).page
     tree = parsed(page.read_text(encoding="utf-8"))
+    assert "Figures of sample ·" in words_of(tree)
     board = table(tree, "Communicative intention, against declared labels")
     assert board["lab/m"][:4] == ["8", "62.5%a", "51.7%a", "+12.5a"]
     assert board["offline/majority (floor)"][:2] == ["8", "50.0% (always Inform)"]
