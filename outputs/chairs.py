@@ -30,23 +30,29 @@ def one_program_in_two_chairs(
     return tuple(notes)
 
 
-def chairs(judges: Mapping[Source, Set[str]]) -> tuple[tuple[Source, str], ...]:
+def chairs(
+    judges: Mapping[Source, Set[str]], named: Iterable[tuple[Source, str]]
+) -> tuple[tuple[Source, str], ...]:
     """Return the kinds of judges whose figures are shown, and what each is called.
 
     Where the same programs label anew and judge from outside, their figures are one reading and
-    are shown once.
+    are shown once; not where they are shown the declared labels as external judges.
 
     Args:
         judges: who judged, by kind.
+        named: kinds of judges, each with a dimension of which they named labels without seeing
+            the declared ones.
     """
     own, external = ({_model(name) for name in judges.get(s, ())} for s in ("self", "external"))
-    if own and own == external:
+    blind = set(named)
+    alike = {d for s, d in blind if s == "self"} == {d for s, d in blind if s == "external"}
+    if own and own == external and alike:
         return (("external", BLIND_READING),)
-    named: tuple[tuple[Source, str], ...] = (
+    seats: tuple[tuple[Source, str], ...] = (
         ("self", "self-judgement"),
         ("external", "external judgement"),
     )
-    return tuple(chair for chair in named if judges.get(chair[0]))
+    return tuple(chair for chair in seats if judges.get(chair[0]))
 
 
 def _model(name: str) -> str:

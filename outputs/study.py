@@ -102,6 +102,8 @@ class StudyResult:
     efforts: tuple[Effort, ...]
     judges: tuple[str, ...]
     """``self provider/model`` or ``external provider/model``."""
+    named: frozenset[tuple[Source, str]]
+    """Kinds of judges, each with a dimension that they named labels of without seeing any."""
 
     def measure(self, contestant: Contestant, source: Source, dimension: str) -> ConfirmedShare:
         """Return one share; of nothing where nobody judged."""
@@ -131,11 +133,13 @@ def read_study(runs: Sequence[Path]) -> StudyResult:
     votes: dict[Contestant, list[CaseVotes]] = {}
     efforts: list[Effort] = []
     judges: set[str] = set()
+    named: set[tuple[Source, str]] = set()
     schemes: list[Scheme] = []
     for folder in runs:
         with RunStore.open(folder, readonly=True) as store, open_figures(folder) as figures:
             state = store.state()
             schemes.append(load_material(store).scheme)
+            named |= {(n.source, n.dimension) for n in figures.named(schemes[-1].assigned)}
             judges |= set(state.verification.judged)
             models = []
             for arm in state.arms:
@@ -167,7 +171,7 @@ def read_study(runs: Sequence[Path]) -> StudyResult:
             f"the runs have different label schemes: {', '.join(names)}",
             "compare runs of one scheme and version",
         )
-    return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)))
+    return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)), named)
 
 
 def _compared(
@@ -175,6 +179,7 @@ def _compared(
     votes: Mapping[Contestant, Sequence[CaseVotes]],
     efforts: tuple[Effort, ...],
     judges: tuple[str, ...],
+    named: Set[tuple[Source, str]],
 ) -> StudyResult:
     played = [{vote.case for vote in mine} for mine in votes.values()]
     common = set.intersection(*played) if played else set()
@@ -207,6 +212,7 @@ def _compared(
         wins=tuple(_all_wins(votes, common, {d.id for d in scheme.utterance_dimensions})),
         efforts=efforts,
         judges=judges,
+        named=frozenset(named),
     )
 
 

@@ -18,7 +18,10 @@ def seats(study: StudyResult) -> tuple[tuple[Source, str], ...]:
         for kind, names in judged.items():
             if source == kind:
                 names.add(name)
-    found = chairs(judged) or (("self", "self-judgement"), ("external", "external judgement"))
+    found = chairs(judged, study.named) or (
+        ("self", "self-judgement"),
+        ("external", "external judgement"),
+    )
     return tuple(seat for seat in found if study.dimensions(seat[0]))
 
 

@@ -198,7 +198,8 @@ def _seats(findings: VerificationSummary) -> dict[Source, str]:
     judges: defaultdict[Source, set[str]] = defaultdict(set)
     for tally in findings.tallies:
         judges[tally.source].add(tally.judge)
-    return dict(chairs(judges))
+    named = {(one.source, one.dimension) for one in findings.beyond_chance}
+    return dict(chairs(judges, named))
 
 
 def _foil(one: FoilAcceptance) -> dict[str, object]:

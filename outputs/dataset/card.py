@@ -286,7 +286,14 @@ def _confirmations(facts: ExportFacts) -> dict[str, object]:
     judges: defaultdict[Source, set[str]] = defaultdict(set)
     for row in rows:
         judges[row.source].update(row.judges)
-    seats = dict(chairs(judges))
+    declared = {dimension.id for dimension in facts.scheme.declared}
+    named: list[tuple[Source, str]] = [
+        ("self", row.dimension)
+        for row in rows
+        if row.source == "self" and row.dimension in declared
+    ]
+    named += [("external", dimension) for dimension in facts.reliability.found_blind]
+    seats = dict(chairs(judges, named))
     one_reading = BLIND_READING in seats.values()
     return {
         "one_reading": one_reading,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from outputs.chairs import chairs
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered, ReportedDialogue
 from outputs.report.judged import unverified
@@ -130,7 +129,7 @@ def _transcript(
 
 
 def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool) -> Line:
-    scenario, seats = exhibit.scenario, dict(chairs(run.judges))
+    scenario, seats = exhibit.scenario, run.seats
     speaker = turn.role if scenario is None else scenario.roles[turn.role].name
     wanted = dict(turn.wanted)
     marks = []

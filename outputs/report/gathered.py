@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from outputs.chairs import chairs
 from outputs.diversity import Diversity, measure
 from outputs.recorded_exports import RecordedExport
 from outputs.report.cumulative import CumulativeScore
@@ -144,6 +145,11 @@ class Gathered:
         for vote in self.votes:
             judges[vote.source].add(vote.judge)
         return judges
+
+    @property
+    def seats(self) -> dict[Source, str]:
+        """The kinds of judges whose figures are shown, and what each is called."""
+        return dict(chairs(self.judges, {(count.source, count.dimension) for count in self.named}))
 
     @property
     def offline(self) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from outputs.beyond_chance import SHUFFLES, beyond_chance
-from outputs.chairs import BLIND_READING, chairs, one_program_in_two_chairs
+from outputs.chairs import BLIND_READING, one_program_in_two_chairs
 from outputs.foil_acceptance import foil_acceptance
 from outputs.judge_agreement import (
     READER_REMARK,
@@ -64,7 +64,7 @@ def strategies_section(run: Gathered) -> ReportSection:
     if not votes:
         return ReportSection("strategies", title, lead, (unverified(run),), absent=True)
     by_place = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
-    seats = chairs(run.judges)
+    seats = run.seats.items()
     plots = []
     for dimension in dimensions(run, votes):
         used = [(s, name) for s, name in seats if any(k[1:] == (s, dimension) for k in by_place)]
@@ -103,7 +103,7 @@ def turns_section(run: Gathered) -> ReportSection:
         return ReportSection("turns", title, lead, (unverified(run),), absent=True)
     by_place = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))
     plots = []
-    for source, name in chairs(run.judges):
+    for source, name in run.seats.items():
         series, rows = [], []
         for dimension in dimensions(run, [vote for vote in votes if vote.source == source]):
             heading = dimension_title(run.scheme, dimension)
@@ -156,7 +156,7 @@ def _chairs(run: Gathered) -> list[Block]:
 
 def _beside(run: Gathered) -> list[Block]:
     """Return what agreement would be by chance, by the scene alone, and with the runner-up."""
-    seats = dict(chairs(run.judges))
+    seats = run.seats
     rows = tuple(
         (
             f"{_seat(seats[figures.source], figures.source)} · {figures.judge}",
@@ -222,7 +222,7 @@ def _anew(run: Gathered) -> list[Block]:
         "Rows of the heat maps are declared labels, columns those given anew; the frame marks where "
         "both are the same, and colour shows shares of a row."
     )
-    if "self" not in dict(chairs(run.judges)):
+    if "self" not in run.seats:
         return [colours, Grid(tuple(plots))]  # its figures are those of the blind reading above
     rows = []
     for judge in sorted({pair.by for pair in run.anew}):

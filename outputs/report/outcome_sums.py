@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from outputs.chairs import chairs
 from outputs.report.gathered import Gathered
 from outputs.report.wording import NOTHING, count, percent
 from pipeline.store.queries.report_rows import EndingCount, VoteCount
@@ -70,7 +69,7 @@ def outcome_sums(
             mine.flagged += ending.n * ending.flagged
     declared = {dimension.id for dimension in run.scheme.declared}
     # One program in both chairs has read once what it is asked twice.
-    counted = {source for source, _ in chairs(run.judges)} or {vote.source for vote in run.votes}
+    counted = set(run.seats) or {vote.source for vote in run.votes}
     for vote in run.votes:
         if not vote.whole and vote.dimension in declared and vote.source in counted:
             mine = sums[key(vote)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from outputs.chairs import chairs
 from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
 from outputs.report.data_sets import data_sets_table
@@ -127,7 +126,7 @@ def _flagged_all_the_same(run: Gathered) -> str:
 def _confirmed(run: Gathered) -> Iterator[Tile]:
     """Yield the share of labels that judges confirm; one program in both chairs counts once."""
     declared = {d.id for d in run.scheme.declared}
-    for source, seat in chairs(run.judges) or (("external", ""),):
+    for source, seat in run.seats.items() or (("external", ""),):
         name = _CONFIRMED.get(seat, "labels found again")
         votes = [v for v in run.votes if v.source == source and v.dimension in declared]
         votes = [vote for vote in votes if not vote.whole]

@@ -293,10 +293,13 @@ def test_one_program_in_both_chairs_has_one_row_in_the_card(facts):
         JudgeConsistency(source, ("openai/a",), "intention", share)
         for source in ("self", "external")
     )
-    card = dataset_card(replace(facts, reliability=Reliability(found)))
+    blind = Reliability(found, found_blind={"intention": (3, 4)})
+    card = dataset_card(replace(facts, reliability=blind))
     assert card.count("| openai/a | Communicative intention (why) | 75.0% |") == 1
     assert "| blind reading | openai/a |" in card
     assert "*Self*" not in card
+    shown = dataset_card(replace(facts, reliability=Reliability(found)))
+    assert all(f"| {source} | openai/a |" in shown for source in ("self", "external"))
 
 
 def test_measured_overlap_is_shown(facts):

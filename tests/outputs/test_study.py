@@ -178,6 +178,8 @@ def test_one_program_in_both_chairs_is_shown_once(study):
     assert seats(one) == (("external", "blind reading"),)
     page = study_page(one, title="x", version="1")
     assert "Self-judgement" not in page
+    shown = frozenset(pair for pair in one.named if pair != ("external", "intention"))
+    assert [source for source, _ in seats(replace(one, named=shown))] == ["self", "external"]
     assert list(study_files(one)) == ["study-external.svg"]
 
 

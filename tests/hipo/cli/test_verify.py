@@ -91,6 +91,13 @@ def test_one_program_in_both_chairs_is_printed_once_and_two_are_both(run: Hipo) 
     assert "blind reading" not in both
 
 
+def test_a_program_that_is_shown_labels_as_external_judge_has_read_twice(run: Hipo) -> None:
+    out = run("--judge-style", "verify", "--foils", "0").out
+    for title in ("self-consistency: share", "external judgement: share"):
+        assert title in out
+    assert "blind reading" not in out
+
+
 def test_a_panel_and_its_policy(run: Hipo) -> None:
     oracle = Oracle()
     with WireServer(answer=oracle) as server:
