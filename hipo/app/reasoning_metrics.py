@@ -46,7 +46,7 @@ class ReasoningSet:
         return reasoning_figures(self.samples, self.forms)
 
     def write_logs(self, folder: Path) -> list[Path]:
-        """Write every log, under its name in a folder, and the games as a file for ``--games``.
+        """Write every log, under its name in a folder, and a file of the games beside them.
 
         Raises:
             UsageError: there is such a file, or it cannot be written.
@@ -101,7 +101,8 @@ def read_reasoning(
 
     Args:
         sources: logs, forms, and folders of both; or one run, with forms about its logs.
-        games_file: a YAML file of games that logs and forms name, besides those that ship.
+        games_file: a YAML file of games that logs and forms name, besides those that ship; None:
+            ``games.yaml`` of every folder that is named, where there is one.
         game: the id of the game of every log; None: forms and names of logs say it.
 
     Raises:
@@ -111,8 +112,8 @@ def read_reasoning(
     if runs:
         return _of_run(runs, [source for source in sources if source not in runs])
     games: dict[str, Game] = dict(shipped_games())
-    if games_file is not None:
-        games.update(games_of(games_file))
+    for file in _beside(sources) if games_file is None else [games_file]:
+        games.update(games_of(file))
     if game is not None and game not in games:
         raise UsageError(f"there is no game {game!r}", suggestion(game, games, listing="games"))
     logs, forms, oddities = _read(sources)
@@ -204,6 +205,11 @@ def _files(sources: Iterable[Path]) -> list[tuple[Path, bool]]:
             if path.suffix.lower() in _IN_FOLDERS:
                 files.setdefault(path, False)
     return list(files.items())
+
+
+def _beside(folders: Iterable[Path]) -> list[Path]:
+    """Return the files of games that lie in folders, as :meth:`ReasoningSet.write_logs` has them."""
+    return [file for folder in folders if (file := folder / GAMES).is_file()]
 
 
 def _text(path: Path, oddities: list[Oddity]) -> str:

@@ -29,7 +29,10 @@ def reasoning(
         None, "--game", metavar="ID", help="The game of every log; default: forms and names say it."
     ),
     games: Path | None = typer.Option(
-        None, "--games", metavar="FILE", help="A YAML file of games besides pd, sh and hd."
+        None,
+        "--games",
+        metavar="FILE",
+        help="A YAML file of games besides pd, sh and hd; default: games.yaml in a folder of logs.",
     ),
     logs: Path | None = typer.Option(
         None,

@@ -76,6 +76,9 @@ def log_name(cell: str) -> str:
 def read_form(path: Path) -> RaterForm:
     """Read a form; delimiter and encoding are found out, and what is odd is told.
 
+    Of a reasoning with one attempt, an empty cell about the last attempt has what is said of the
+    first one.
+
     Raises:
         UsageError: there is no such file, or it has no column ``file`` or ``orig_cor``.
     """
@@ -106,6 +109,9 @@ def _take(form: RaterForm, table: FileOfRows, record: Record, cells: dict[str, s
         done = f"row {first.place.row} counts"
         table.odd("second_row", found, done, at=at, column=FILE, left_out=True)
         return
+    original, final = CORRECT.values()
+    if cells.get(ATTEMPTS, "").strip() == "1" and not cells.get(final, "").strip():
+        cells[final] = cells[original]  # the only attempt is the last one, too
     reading = _Cells(table, at, cells)
     row = FormRow(
         log=name,

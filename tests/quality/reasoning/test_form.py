@@ -69,6 +69,15 @@ def test_what_is_odd_in_a_row_is_told_and_the_rest_is_read(tmp_path, change, cod
     assert all(oddity.place.row == 1 for oddity in form.oddities)
 
 
+@pytest.mark.parametrize(
+    ("attempts", "final", "codes"), [("1", False, []), ("2", None, ["not_answered"])]
+)
+def test_the_only_attempt_is_the_last_one_too(tmp_path, attempts, final, codes):
+    form = form_of(tmp_path, table({**ROW, "attempts": attempts, "fin_cor": ""}))
+    assert form.rows["log_1"].correct == {"original": False, "final": final}
+    assert [oddity.code for oddity in form.oddities] == codes
+
+
 def test_a_second_row_for_a_log_is_told_with_what_differs(tmp_path):
     form = form_of(tmp_path, table(ROW, {**ROW, "remarks": "odd"}, {**ROW, "file": ""}))
     told = [(oddity.code, oddity.found, oddity.left_out) for oddity in form.oddities]
