@@ -13,6 +13,7 @@ from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
 from quality.strategic.histograms import Histogram
 from quality.strategic.moves import COMMITMENTS, MAXIMS
+from quality.strategic.outcome_model import OutcomeModel
 from quality.strategic.trajectory import StandingAfter
 from scenarios.atomic_files import write_text
 from scenarios.fingerprint import fingerprint
@@ -31,18 +32,20 @@ def write_strategic_plots(
     discourses: Sequence[Discourse],
     distributions: Sequence[Distribution],
     histograms: Sequence[Histogram],
+    outcome: Sequence[OutcomeModel],
 ) -> list[Path]:
-    """Write the pictures of every dialogue, of all labels and of metrics; return their paths.
+    """Write the pictures of dialogues, labels, metrics and of who wins; return their paths.
 
     Args:
         folder: made if need be; pictures of the same names are replaced.
         discourses: what annotators say about dialogues.
         distributions: the same, counted.
         histograms: of their metrics.
+        outcome: models of who wins an answer.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, svg in _plots(discourses, distributions, histograms):
+    for name, svg in _plots(discourses, distributions, histograms, outcome):
         path = folder / f"{name}.svg"
         write_text(path, standalone(svg))
         written.append(path)
@@ -53,6 +56,7 @@ def _plots(
     discourses: Sequence[Discourse],
     distributions: Sequence[Distribution],
     histograms: Sequence[Histogram],
+    outcome: Sequence[OutcomeModel],
 ) -> Iterator[tuple[str, str]]:
     for dialogue in dict.fromkeys(discourse.dialogue for discourse in discourses):
         own = [discourse for discourse in discourses if discourse.dialogue == dialogue]
@@ -63,6 +67,8 @@ def _plots(
     for metric in dict.fromkeys(shape.metric for shape in histograms):
         of_metric = [shape for shape in histograms if shape.metric == metric]
         yield metric.replace(" ", "-").lower(), distribution_plot(of_metric)
+    if any(model.roc for model in outcome):
+        yield "roc", roc_plot(outcome)
 
 
 def along_plot(discourses: Sequence[Discourse], metric: str) -> str:
@@ -97,6 +103,23 @@ def distribution_plot(shapes: Sequence[Histogram]) -> str:
         label += f"; the {len(drawn)} longest of {len(shapes)}"
     curves = [Curve(shape.dialogue, shape.bins) for shape in shapes if shape in drawn]
     return curve_chart(curves, label=label, axis=f"{metric}; vertical share of answers")
+
+
+def roc_plot(outcome: Sequence[OutcomeModel]) -> str:
+    """Return an SVG of the ROC curve of every model that could be fitted, and of guessing.
+
+    Source: CoBRA, Figure 8.
+    """
+    drawn = sorted((m for m in outcome if m.roc), key=lambda m: -m.answers)[: _MOST_CURVES - 1]
+    curves = [
+        Curve(f"{model.condition}: {model.auc:.2f}", model.roc)
+        for model in outcome
+        if model in drawn
+    ]
+    curves.append(Curve("guessing: 0.50", ((0.0, 0.0), (1.0, 1.0))))
+    label = "ROC curves of the models of who wins an answer, with their areas"
+    axis = "share of lost answers taken for won; vertical of won answers"
+    return curve_chart(curves, label=label, axis=axis)
 
 
 def labels_plot(distributions: Sequence[Distribution]) -> str:

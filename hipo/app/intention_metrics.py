@@ -20,7 +20,9 @@ from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import (
     AccuracyCell,
     AnsweredQuestion,
+    ChoicesOfTwo,
     accuracy_table,
+    choices_of_two,
     option_shares,
 )
 from quality.persuasion.intention_questions import intention_questions, names_of
@@ -75,6 +77,8 @@ class IntentionMetrics:
     """How many options break each rule."""
     broken: tuple[FlawedQuestion, ...]
     answerers: tuple[Answerer, ...]
+    choices: tuple[ChoicesOfTwo, ...] = ()
+    """Of every two who answered the same questions."""
     oddities: tuple[Oddity, ...] = ()
 
 
@@ -219,8 +223,15 @@ def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
 
 
 def _answered(question: OptionQuestion, chosen: int | None) -> AnsweredQuestion:
-    options, right = len(question.options), question.right
-    return AnsweredQuestion(question.role, question.face_act or "", options, right, chosen)
+    return AnsweredQuestion(
+        question.role,
+        question.face_act or "",
+        len(question.options),
+        question.right,
+        chosen,
+        question.id,
+        "" if chosen is None else question.labels[chosen] or question.options[chosen],
+    )
 
 
 def _results(sources: Sequence[str | Path]) -> list[ResultRow] | None:
@@ -346,6 +357,7 @@ def _metrics(
             Answerer(who, accuracy_table(answers, roles, acts), option_shares(answers))
             for who, answers in answered.items()
         ),
+        choices=choices_of_two(answered),
         oddities=tuple(oddities),
     )
 

@@ -10,12 +10,13 @@ from typing import Final
 from hipo.app.intention_metrics import Answerer, IntentionMetrics
 from hipo.cli.console import columns, number, plural
 from quality.evaluation.scores import PositionShare
-from quality.persuasion.intention_figures import AccuracyCell
+from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo
 from quality.persuasion.intention_statistics import IntentionStatistics
 from quality.tables.oddities import Oddity, kinds
 
 _SHOWN: Final = 10
 """Findings that are printed; the JSON has all."""
+_UNREAD: Final = "(no answer)"
 _EXPECTED: Final = "no_answer"
 """Kind of oddity that is no fault: most turns have no intention."""
 
@@ -46,6 +47,7 @@ def intention_as_json(found: IntentionMetrics) -> dict[str, object]:
             }
             for answerer in found.answerers
         ],
+        "choices": [asdict(two) for two in found.choices],
         "oddities": [{**asdict(odd), "text": str(odd)} for odd in found.oddities],
     }
 
@@ -81,6 +83,7 @@ def _sections(found: IntentionMetrics) -> Iterator[str]:
         yield "\n".join(["Options that break a rule:", *shown, *_more(len(found.broken))])
     for answerer in found.answerers:
         yield from _answerer(answerer)
+    yield from map(_choices, found.choices)
     yield from _odd(found.oddities)
 
 
@@ -117,6 +120,21 @@ def _answerer(answerer: Answerer) -> Iterator[str]:
     yield f"{answerer.who}: how often each option is chosen (and right)\n" + _letters(
         answerer.shares, lambda share: share.answers, lambda share: share.references
     )
+
+
+def _choices(two: ChoicesOfTwo) -> str:
+    """Return where two who answered differ, the most frequent choices first."""
+    said = f"{two.first} and {two.second} chose the same in {number(two.same)} of "
+    said += plural(two.questions, "question")
+    differing = [pair for pair in two.choices if pair.first != pair.second]
+    if not differing:
+        return said
+    rows = [
+        [pair.first or _UNREAD, pair.second or _UNREAD, number(pair.questions)]
+        for pair in differing[:_SHOWN]
+    ]
+    table = columns((two.first, two.second, "questions"), rows)
+    return "\n".join([f"{said}; elsewhere", table, *_more(len(differing))])
 
 
 def _cells(cells: Sequence[AccuracyCell], text: Callable[[AccuracyCell], str]) -> str:

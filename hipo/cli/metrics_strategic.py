@@ -83,7 +83,9 @@ def strategic(
         parameters={**parameters, "weights": _weights(weights)},
     )
     if plots is not None:
-        write_strategic_plots(plots, found.discourses, found.distributions, found.histograms)
+        write_strategic_plots(
+            plots, found.discourses, found.distributions, found.histograms, found.outcome
+        )
     deliver(strategic_as_json(found), strategic_as_text(found), json_target)
     return ExitCode.DONE
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from quality.evaluation.positions import position_shares
 from quality.evaluation.scores import PositionShare
@@ -25,6 +27,10 @@ class AnsweredQuestion:
     """The place of the right option, from 0."""
     chosen: int | None
     """The place of the option that was chosen; None: no answer could be read, which is wrong."""
+    question: str = ""
+    """Its id."""
+    choice: str = ""
+    """The label of the option that was chosen, or its text; empty: no answer could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,51 @@ class AccuracyCell:
     def accuracy(self) -> float | None:
         """Of all questions of the cell; None where there are none."""
         return self.right / self.questions if self.questions else None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePair:
+    """How often two who answered the same questions made two choices."""
+
+    first: str
+    second: str
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicesOfTwo:
+    """What two chose who answered the same questions, whatever is right."""
+
+    first: str
+    second: str
+    questions: int
+    same: int
+    choices: tuple[ChoicePair, ...]
+    """The cells of the matrix that are not 0, the most frequent first."""
+
+
+def choices_of_two(
+    answered: Mapping[str, Sequence[AnsweredQuestion]],
+) -> tuple[ChoicesOfTwo, ...]:
+    """Return for every two who answered what they chose; of several answers the first counts.
+
+    Source: Evaluating Intention Understanding in Persuasive Dialogues, table 7.
+    """
+    chosen = {
+        who: {answer.question: answer.choice for answer in reversed(answers)}
+        for who, answers in answered.items()
+    }
+    found = []
+    for one, other in combinations(chosen, 2):
+        cells = Counter(
+            (chosen[one][q], chosen[other][q]) for q in chosen[one] if q in chosen[other]
+        )
+        if cells:
+            same = sum(n for (first, second), n in cells.items() if first == second)
+            ordered = sorted(cells.items(), key=lambda cell: (-cell[1], cell[0]))
+            pairs = tuple(ChoicePair(*choices, n) for choices, n in ordered)
+            found.append(ChoicesOfTwo(one, other, cells.total(), same, pairs))
+    return tuple(found)
 
 
 def accuracy_table(

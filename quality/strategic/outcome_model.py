@@ -56,6 +56,9 @@ class OutcomeModel:
     """95 %, after DeLong."""
     auc_se: float | None = None
     """The standard error behind it."""
+    roc: tuple[tuple[float, float], ...] = ()
+    """The curve itself: shares of the lost and of the won answers that are taken for won, from (0, 0)
+    to (1, 1), one point for each probability that the model gives."""
     others_auc: float | None = None
     """Of answers with one reason: the area of a model of the answers decided without it."""
     others_p: float | None = None
@@ -191,6 +194,7 @@ def _described(
         auc=area,
         auc_interval=None if error is None else _bounded(area, error),
         auc_se=error,
+        roc=roc_curve(fitted[is_won], fitted[~is_won]),
         correct=float(((fitted > 0.5) == is_won).mean()),
     )  # fmt: skip
 
@@ -210,6 +214,20 @@ def roc_area(positive: Floats, negative: Floats) -> tuple[float, float | None]:
         return area, None
     variance = above.var(ddof=1) / len(positive) + beside.var(ddof=1) / len(negative)
     return area, math.sqrt(variance)
+
+
+def roc_curve(positive: Floats, negative: Floats) -> tuple[tuple[float, float], ...]:
+    """Return the points (false positive rate, true positive rate) from the strictest threshold on.
+
+    Args:
+        positive: scores of those that should be high, at least one.
+        negative: scores of the others, at least one.
+
+    Source: CoBRA, figure 8.
+    """
+    thresholds = np.unique(np.concatenate([positive, negative]))[::-1]
+    found = ((negative >= t, positive >= t) for t in thresholds)
+    return ((0.0, 0.0), *((float(f.mean()), float(t.mean())) for f, t in found))
 
 
 def _bounded(area: float, error: float) -> Interval:

@@ -170,7 +170,7 @@ def test_plots_of_all_released_dialogues_are_pictures(tmp_path, folder):
     pictures = tmp_path / "pictures"
     paths = sorted(folder.glob("*.csv"))
     metrics(tmp_path, *paths, "--plots", pictures)
-    assert len(list(Path(pictures).glob("*.svg"))) == 4 * len(paths) + 5
+    assert len(list(Path(pictures).glob("*.svg"))) == 4 * len(paths) + 6
 
 
 def test_cooperative_answers_crowd_where_benefit_is_highest(tmp_path, folder):

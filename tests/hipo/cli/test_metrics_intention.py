@@ -107,6 +107,16 @@ def test_what_most_of_three_people_choose_is_scored_as_one_answer(hipo, files, t
         "majority: accuracy by face act and speaker"
         in hipo(*command, "--majority", "Ada,Bo,Cy").out
     )
+    of_two = {(two["first"], two["second"]): two for two in found["choices"]}
+    assert len(of_two) == 10
+    assert of_two["Ada", "Bo"] == {
+        "first": "Ada", "second": "Bo", "questions": 3, "same": 2,
+        "choices": [
+            {"first": "makes_request", "second": "makes_request", "questions": 2},
+            {"first": "makes_request", "second": "thanks_for_offer", "questions": 1},
+        ],
+    }  # fmt: skip
+    assert "Ada and Bo chose the same in 2 of 3 questions; elsewhere" in hipo(*command).out
     nobody = hipo(*command, "--majority", "Ada,Bo,Dee")
     assert (nobody.code, "nobody called 'Dee' answered" in nobody.err) == (2, True)
     elsewhere = hipo("metrics", "intention", "results.jsonl", "--majority", "Ada,Bo,Cy")

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import Move
-from quality.strategic.outcome_model import outcome_model, outcome_models, roc_area
+from quality.strategic.outcome_model import outcome_model, outcome_models, roc_area, roc_curve
 from quality.strategic.trajectory import StandingAfter
 
 
@@ -97,6 +97,18 @@ def test_the_area_is_the_share_of_pairs_in_the_right_order(positive, negative):
     assert area == pytest.approx(sum(pairs) / len(pairs))
     assert (error is None) == (min(len(positive), len(negative)) < 2)
     assert error is None or error >= 0
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=12),
+    st.lists(st.integers(0, 5), min_size=1, max_size=12),
+)
+def test_the_area_below_the_curve_is_the_area(positive, negative):
+    scores = np.array(positive, float), np.array(negative, float)
+    points = roc_curve(*scores)
+    assert (points[0], points[-1]) == ((0, 0), (1, 1))
+    xs, ys = zip(*points, strict=True)
+    assert np.trapezoid(ys, xs) == pytest.approx(roc_area(*scores)[0])
 
 
 def told_by(answers, *reasons):
