@@ -168,6 +168,7 @@ def split_rows(
         traces=reading.traces,
         wanted=reading.wanted,
         rationales=reading.rationales,
+        settled=reading.settled,
         verdicts=reading.verdicts,
     )
     for batch in by_case(dialogues):
@@ -194,10 +195,9 @@ def split_rows(
             for one in batch
             if one.dialogue.arm not in offered and (anyhow or one.verdict == "accepted")
         ]
-        if without:
-            reasons = reasons_without_row(source, without, repeated=repeats() > repeated)
-            for reason in reasons.values():
-                miss(reason)
+        reasons = reasons_without_row(source, without, repeated=repeats() > repeated)
+        for reason in reasons.values():
+            miss(reason)
 
 
 def _turns_about(row: Row) -> Set[object]:
@@ -277,9 +277,9 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     """Write everything into ``draft``."""
     found, options, plan = job.found, job.options, job.plan
     kind, task = KINDS.get(options.kind), options.chosen_task
-    seen = Seen(found.scheme)
     # Not that of screening and balancing: each counts what it leaves out, and notes tell of one pass.
     source = task.rows(found.scheme, options)
+    seen = Seen(found.scheme, source)
     writer = _writer(job, draft, source)
     with writer:
         rows = split_rows(

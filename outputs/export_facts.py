@@ -7,8 +7,10 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
+from outputs.dataset.columns import RowSource
 from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator, Support
 from outputs.export_kind import ExportKind
 from outputs.left_out import left_out
@@ -25,11 +27,21 @@ from scenarios.schemes.model import Dimension, Scheme
 _OPENINGS = ("shared", "by-goal", "")
 
 
+@runtime_checkable
+class LabelsAnew(Protocol):
+    """A source of rows whose labels are not those of the dialogues."""
+
+    def labelled(self, selected: SelectedDialogue) -> SelectedDialogue:
+        """Return a dialogue of the batch whose rows were made last, with the labels of its rows."""
+
+
 @dataclass(slots=True)
 class Seen:
     """What is counted of the dialogues that rows were made of."""
 
     scheme: Scheme
+    source: RowSource
+    """Makes the rows."""
     corpus: CorpusCounts = field(init=False)
     goals: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
@@ -62,6 +74,8 @@ class Seen:
 
     def add(self, split: str, selected: SelectedDialogue, turns: Set[object]) -> None:
         """Count one dialogue, and the labels of those of its utterances that rows are about."""
+        if isinstance(self.source, LabelsAnew):
+            selected = self.source.labelled(selected)
         goal = selected.dialogue.case.goal
         self.corpus.add(selected)
         self.goals[goal] += 1

@@ -38,9 +38,12 @@ class PeopleRows:
     """Makes the rows; keeps repeats, and has no rows of conversations, about which utterances say
     nothing."""
     subset: str = field(default="people", init=False)
-    reading: Reading = field(default=Reading(), init=False)
+    reading: Reading = field(default=Reading(settled=False), init=False)
     rows_left_out: Counter[str] = field(default_factory=Counter, init=False)
     """By reason."""
+
+    _told: dict[tuple[str, str], SelectedDialogue] = field(default_factory=dict, init=False)
+    """By case and arm, the dialogues of the latest batch with what everybody says."""
 
     def __post_init__(self) -> None:
         scheme = self.label_rows.scheme
@@ -54,12 +57,19 @@ class PeopleRows:
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield one row per aspect, utterance and person who gave it all its labels."""
+        self._told.clear()
         for selected in batch:
-            for people in self._of_people(selected):
+            by_turn = self._of_people(selected)
+            self._told[selected.key] = _told_by_all(selected, by_turn)
+            for people in by_turn:
                 for number, told in enumerate(people):
                     for row in self.label_rows.rows([_labelled(selected, told)]):
                         own = {"id": f"{row['id']}/{number}", "annotator": number}
                         yield {**row, **own, "annotators": len(people)}
+
+    def labelled(self, selected: SelectedDialogue) -> SelectedDialogue:
+        """Return a dialogue of the latest batch with every label that somebody gave in a row."""
+        return self._told[selected.key]
 
     def notes(self) -> tuple[str, ...]:
         """Return nothing: what is left out is counted as rows."""
@@ -89,6 +99,15 @@ class PeopleRows:
             self.rows_left_out[INCOMPLETE] += len(people) - len(whole)
             found.append(whole)
         return found
+
+
+def _told_by_all(selected: SelectedDialogue, by_turn: Sequence[Sequence[Turn]]) -> SelectedDialogue:
+    """Return a dialogue whose turns have the labels of all people one after the other."""
+    turns = tuple(
+        replace(turn, tactic=tuple(label for told in people for label in told.tactic))
+        for turn, people in zip(selected.dialogue.turns, by_turn, strict=True)
+    )
+    return replace(selected, dialogue=replace(selected.dialogue, turns=turns))
 
 
 def _labelled(selected: SelectedDialogue, told: Turn) -> SelectedDialogue:

@@ -194,6 +194,7 @@ class OpenSelection:
         traces: bool = False,
         wanted: bool = False,
         rationales: bool = True,
+        settled: bool = True,
         verdicts: Sequence[Verdict] = (),
     ) -> Iterator[SelectedDialogue]:
         """Yield what is selected: run by run, in the order of cases, then arms; in constant memory.
@@ -202,6 +203,7 @@ class OpenSelection:
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
             rationales: whether labels come with their reasons.
+            settled: whether turns have the labels that an expert decided on or most people gave.
             verdicts: taken in place of accepted, where only accepted dialogues are selected.
         """
         self.duplicates.clear()
@@ -216,7 +218,7 @@ class OpenSelection:
                 traces=traces,
                 wanted=wanted,
                 rationales=rationales,
-                adjudicated=self.selection.labels == "adjudicated",
+                adjudicated=settled and self.selection.labels == "adjudicated",
                 undeclared=[d.id for d in undeclared_dimensions(run.scheme)],
             )
             for entry in entries:

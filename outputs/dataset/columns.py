@@ -62,6 +62,9 @@ class Reading:
     traces: bool = False
     wanted: bool = False
     rationales: bool = False
+    settled: bool = True
+    """Whether turns have the labels that an expert decided on or most people gave; else those of
+    speakers alone, and nothing is told of a set about the settled ones."""
     verdicts: tuple[Verdict, ...] = ("accepted",)
     """Taken where only accepted dialogues are selected."""
 

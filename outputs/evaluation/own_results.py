@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Literal
 
 from outputs.evaluation.before_after import before_and_after
@@ -76,6 +77,7 @@ def _tables(group: Sequence[Evaluated], name: str, what: str = "") -> Iterator[R
         for line in mine
         if (line.name, line.contender.mode) == key
     ]
+    rows += _averages(rows)
     floors = {view: list(_floors(mine, view, places)) for view, mine in by_view.items()}
     rows += [row for pair in zip(*floors.values(), strict=True) for row in pair]
     if rows:
@@ -115,6 +117,31 @@ def _row(
         reference=view.name,
         values=tuple(values),
     )
+
+
+def _averages(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Return the mean of the models by mode and reference, where each of several has a figure.
+
+    Source: HIPO, Table 2.
+    """
+    means = []
+    models = [row for row in rows if row.kind == "model"]
+    for mode, reference in dict.fromkeys((row.mode, row.reference) for row in models):
+        mine = [row for row in models if (row.mode, row.reference) == (mode, reference)]
+        if len(mine) < 2:
+            continue
+        columns = zip(*(row.values for row in mine), strict=True)
+        values = [None if None in c else fmean(v for v in c if v is not None) for c in columns]
+        means.append(
+            TableRow(
+                kind="average",
+                name=f"Average of the {len(mine)}",
+                mode=mode,
+                reference=reference,
+                values=tuple(values),
+            )
+        )
+    return means
 
 
 def _floors(

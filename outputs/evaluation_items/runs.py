@@ -10,7 +10,7 @@ from pathlib import Path
 from outputs.agreed_labels import blind_judges
 from outputs.benchmark_prompts import BenchmarkPrompts
 from outputs.benchmark_set import BenchmarkRows
-from outputs.dataset.columns import by_case
+from outputs.dataset.columns import by_case, left_out_notes
 from outputs.evaluation_items.rows import READ_BY, benchmark_item, swap_item
 from outputs.evaluation_items.sets import NOBODY_JUDGED
 from outputs.export_facts import opening_of
@@ -26,6 +26,7 @@ from scenarios.schemes.misleading import ruled_out_by_truth
 
 _READ = tuple(READ_BY.values())
 """What labels of readers are called when models are held against them."""
+_NO_ITEM = "dialogues not asked about, with no label that was declared, decided or given by most"
 
 
 def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
@@ -41,14 +42,16 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
     """
     declared = Selection((folder,), verdict, labels="declared")
     with opened(declared) as found:
-        openings = Counter[str]()
-        items = {item.id: item for item in _items(found, openings)}
+        openings, seen = Counter[str](), set[tuple[str, str]]()
+        items = {item.id: item for item in _items(found, openings, seen)}
         adjudicated = replace(found, selection=replace(declared, labels="adjudicated"))
-        for item in _items(adjudicated, Counter(), read=True):
+        for item in _items(adjudicated, Counter(), set(), read=True):
             # Where nobody declared anything, as in imported dialogues, readers alone make an item.
             known = items.setdefault(item.id, item)
             read = {name: item.references[name] for name in _READ if name in item.references}
             items[item.id] = replace(known, references={**known.references, **read})
+        without = len(seen - {(item.case, item.arm) for item in items.values()})
+        notes = left_out_notes({_NO_ITEM: without} if without else {})
         swapped = list(_swapped(adjudicated))
         run = found.runs[0]
         judges = blind_judges(run.state.verification.judged)
@@ -68,20 +71,21 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
         judges=judges,
         recipe=recipe,
         openings=dict(openings),
-        notes=() if agreed else (NOBODY_JUDGED.format(name=folder),),
+        notes=(*notes, *(() if agreed else (NOBODY_JUDGED.format(name=folder),))),
     )
 
 
 def _items(
-    found: OpenSelection, openings: Counter[str], *, read: bool = False
+    found: OpenSelection, openings: Counter[str], seen: set[tuple[str, str]], *, read: bool = False
 ) -> Iterator[EvaluationItem]:
-    """Yield the items of a benchmark set, and count dialogues by their fixed lines.
+    """Yield the items of a benchmark set; count dialogues by fixed lines, and name all in ``seen``.
 
     With ``read`` only of cases of which experts or people labelled something, the goal among it.
     """
     prompts = BenchmarkPrompts(found.scheme, (), ())
     source = BenchmarkRows(found.scheme, prompts=prompts, listed=found.lists_people)
     for batch in by_case(found.dialogues()):
+        seen.update(one.key for one in batch)
         openings.update(filter(None, map(opening_of, batch)))
         if read and not any(one.read or one.expert_goal is not None for one in batch):
             continue

@@ -204,20 +204,21 @@ def _categories(run: Gathered, others: Published | None) -> Plot:
     header = ["category", "scenarios", "facts", "dialogues", "labelled answers"]
     if printed:
         header += [f"published {name}" for name in _PRINTED]
+    numbers = [
+        (name, len(scenarios[name]), facts[name], dialogues[name], answers[name]) for name in names
+    ]
+    cells = [
+        (name, *map(count, mine), *_printed(printed.get(name), wanted=bool(printed)))
+        for name, *mine in numbers
+    ]
+    totals = [sum(column) for column in zip(*(mine for _, *mine in numbers), strict=True)]
+    theirs_in_all = [sum(getattr(p, name) for p in printed.values()) for name in _PRINTED]
+    if len(names) > 1:
+        cells.append(("all", *map(count, totals), *map(count, theirs_in_all if printed else ())))
     table = Table(
         "By category" + (f" (published: {others.source})" if others and printed else ""),
         tuple(header),
-        tuple(
-            (
-                name,
-                count(len(scenarios[name])),
-                count(facts[name]),
-                count(dialogues[name]),
-                count(answers[name]),
-                *_printed(printed.get(name), wanted=bool(printed)),
-            )
-            for name in names
-        ),
+        tuple(cells),
     )
     return Plot("Category of the scenario (dialogues)", drawn, table)
 

@@ -59,6 +59,15 @@ def test_each_person_is_a_row_with_their_own_labels(read, capsys):
     assert "left out: 1 row of somebody who did not give all labels" in capsys.readouterr().out
 
 
+def test_nothing_is_told_of_settled_labels_where_each_person_has_a_row(read, capsys):
+    exported(read, "--task", "people")
+    card = Path("set/README.md").read_text()
+    told = capsys.readouterr().out + card
+    assert "on which people are split" not in told
+    assert "they are what most people gave" not in told
+    assert "| anger | 2 | 40.0% |" in card, "labels are counted as rows have them"
+
+
 def test_settled_labels_leave_out_what_people_are_split_on(read, capsys):
     command = ["export", str(read), "--any", "--to", "sft", "--splits", "100,0,0", "-o", "none"]
     assert hipo(command) != 0, "three valences are no majority"

@@ -58,13 +58,17 @@ _GROUPS = """
     where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
 # Cross joins are done in the order in which they are written: few dialogues first. The plus keeps the
 # bound on d.seq from being looked up in place of the equality, which would go through every label.
-_LABEL_GROUPS = """
+# Labels are those of speakers and, where dialogues were imported with them, of annotators and gold:
+# they are there from the first export on, as those of later reviews are not.
+_LABEL_GROUPS = f"""
     select c.scenario, c.fact, x.id, l.value, count(*)
     from dialogues d cross join cases c on c.seq = d.case_seq
-        cross join annotations l on l.source = 1 and l.dialogue = +d.seq
+        cross join annotations l on l.dialogue = +d.seq and l.source in (
+            select seq from label_sources where seq = {DECLARED_SOURCE}
+                or kind in ('human', 'adjudicated') and config like '{IMPORT}%')
         cross join dimensions x on x.seq = l.dimension
     where d.status = 'generated' and d.seq <= ? and d.seq % ? = 0 and typeof(l.value) = 'text'
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""  # noqa: S608 - constants only
 
 # Quizzes are answered without the private fact, which veracity has no meaning without.
 _REVIEWED = f"""(g.config like '{IMPORT}%'
@@ -206,7 +210,7 @@ class CorpusReader:
         return [GroupTally(scenario, fact, None, goal, n) for scenario, fact, goal, n in rows]
 
     def label_tallies(self) -> list[GroupTally]:
-        """Count declared labels by scenario and fact, in a sample evenly drawn where there are many."""
+        """Count declared and imported labels by scenario and fact, in a sample evenly drawn where there are many."""
         step = max(1, self._dialogues // SAMPLE)
         rows = self._reader.execute(_LABEL_GROUPS, (self._dialogues, step))
         return [GroupTally(*row) for row in rows]

@@ -370,6 +370,38 @@ def test_what_most_people_say_is_the_reference_of_imported_dialogues(
         assert right == {"anger", "sadness", "joy", None}
 
 
+def test_splits_of_imported_dialogues_spread_what_annotators_say(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    emotions = ("anger", "joy", "fear", "trust")
+    said = [f"{n},aunt,Scene {n}.,nephew,Line {n}.,{','.join([emotions[n % 4]] * 4)},,,,"
+            for n in range(24)]  # fmt: skip
+    table.write_text("\n".join([HEADER, *said, ""]), "utf-8")
+    run, divided = str(tmp_path / "run"), tmp_path / "set"
+    assert hipo("import", str(table), "--map", "cei", "-o", run).code == 0
+    options = ("--to", "benchmark", "--any", "--splits", "50,0,50", "-o", str(divided))
+    assert hipo("export", run, *options).code == 0
+    for split in ("train", "test"):
+        (path,) = divided.rglob(f"{split}.jsonl")
+        found = [r["label_emotion"] for r in lines_of(path) if r["aspect"] == "utterance"]
+        assert {emotion: found.count(emotion) for emotion in emotions} == dict.fromkeys(emotions, 3)
+
+
+def test_a_line_that_everybody_reads_differently_is_not_asked_about_and_that_is_said(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    split = (
+        '5,aunt,A letter came.,nephew,"Oh, that.",joy,trust,fear,,unpleasant,neutral,pleasant,\n'
+    )
+    table.write_text(table.read_text("utf-8") + split, "utf-8")
+    run = str(tmp_path / "run")
+    assert hipo("import", str(table), "--map", "cei", "-o", run).code == 0
+    asked = hipo("evaluate", run, "--any", "--task", "cei-emotion", "--model", "offline/random",
+                 "-o", str(tmp_path / "evaluated"))  # fmt: skip
+    assert "with no label that was declared, decided or given by most: 1" in asked.err
+    assert len(lines_of(tmp_path / "evaluated" / "results.jsonl")) == 4
+
+
 def test_an_experts_labels_come_before_those_of_people(
     hipo: Hipo, table: Path, tmp_path: Path
 ) -> None:

@@ -80,13 +80,15 @@ def test_known_figures_stand_in_the_table():
     assert [(row.name, row.kind) for row in table.rows] == [
         ("a", "model"),
         ("b", "model"),
+        ("Average of the 2", "average"),
         ("offline/majority (floor)", "floor"),
         ("offline/random (floor)", "floor"),
     ]
     written = [[table.written(value) for value in row.values] for row in table.rows]
     assert written[0] == ["50.0", "33.3"]
     assert written[1] == ["75.0", "73.3"]  # F1 4/5 and 2/3
-    assert written[2:] == [["50.0", "33.3"], ["50.0", "50.0"]]
+    assert written[2] == ["62.5", "53.3"]
+    assert written[3:] == [["50.0", "33.3"], ["50.0", "50.0"]]
 
 
 def test_references_of_a_model_follow_each_other_and_notes_say_what_they_rest_on():

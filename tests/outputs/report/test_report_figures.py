@@ -229,6 +229,7 @@ def test_published_numbers_stand_only_beside_the_version_they_were_printed_for(t
     assert 1 <= scenarios <= facts <= dialogues <= answers
     old = parsed(page_of(reported_run(tmp_path / "old", scheme="hipo@1")))
     assert table(old, "By category")["products"][4:] == ["9", "56", "384", "1,378"]
+    assert table(old, "By category")["all"][4:] == ["31", "189", "1,131", "4,088"]
     assert "published" not in words_of(section(old, "strategies"))
 
 
