@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -30,6 +28,7 @@ from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
 from outputs.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
+from pipeline.rare_collections import rare_collections
 from pipeline.stop import STORE, MustStop
 from scenarios.errors import UsageError
 from scenarios.extensions import told_of_plugin
@@ -114,28 +113,11 @@ def export(
         balance = _balanced(found, task.rows(found.scheme, options), plan, options, rejected)
         job = _Job(found, options, plan, balance, rejected, folder)
         try:
-            with staged(folder, overwrite=overwrite) as draft, calm_collector():
+            with staged(folder, overwrite=overwrite) as draft, rare_collections():
                 return _written(job, draft, document)
         except OSError as error:
             reason = f"{folder} could not be written: {error.strerror or error}"
             raise MustStop(reason, STORE, "make room on the disk, or choose another -o") from error
-
-
-@contextmanager
-def calm_collector() -> Iterator[None]:
-    """Let the garbage collector look at what is new only, and less often.
-
-    Rows are made of a great many small objects and of no cycles: by default the collector goes
-    through everything that was ever imported again and again, for a quarter of the time.
-    """
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 def split_rows(

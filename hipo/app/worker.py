@@ -24,10 +24,10 @@ from hipo.app.tracing import exporting_spans
 from hipo.app.worker_material import prepared_from
 from pipeline.engine import Player
 from pipeline.executors.frames import StreamBroken
-from pipeline.executors.local import rare_collections
 from pipeline.executors.model_pools import Pool
 from pipeline.executors.places import REFUSED
 from pipeline.executors.worker import work
+from pipeline.rare_collections import rare_collections
 from pipeline.run_link import RunLink
 from scenarios.errors import UsageError
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 from pipeline.executors.width import ALIVE, FixedWidth, Width
+from pipeline.rare_collections import rare_collections
 
 J = TypeVar("J")
-
-YOUNG_OBJECTS = 50_000
-"""New objects between two collections of the young; Python's default is some hundreds."""
 
 
 def width_for(max_concurrency: int) -> int:
@@ -68,20 +64,3 @@ class LocalExecutor:
             raise errors.exceptions[0] from None
         finally:
             self._width.watch(None)
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Leave what exists already out of garbage collections, and collect the rest rarely.
-
-    The calls of a run make few cycles and many objects: with Python's defaults about a tenth of
-    the processor time went into looking for garbage. The settings are put back at the end.
-    """
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()

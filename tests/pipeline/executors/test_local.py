@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.executors.local import LocalExecutor, rare_collections, width_for
+from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.rare_collections import rare_collections
 
 
 class Jobs:
