@@ -234,13 +234,15 @@ class Ledger:
 class _Flight:
     """What is in flight without a budget; the most of it at once is written down, not each request.
 
-    A row for every request would slow a run down that nobody limits. The most that was ever in
-    flight grows with the width of the run and then hardly any more. What is answered and not on disk
-    yet counts with it.
+    A row for every request would slow a run down that nobody limits. The most that is in flight
+    grows with the width of the run and then hardly any more. What is answered and not on disk yet
+    counts with it. Where it was less than half for a while, what is written down follows.
     """
 
     _AHEAD = 1.125
     """Dollars and tokens are written with so much room, for prompts that grow a little."""
+    _LOOK_BACK_S = 30.0
+    """The most that was in flight in such a while is compared with what is written down."""
 
     def __init__(self, log: CallLog | None) -> None:
         """Hold nothing; without a ``log`` nothing is written."""
@@ -248,26 +250,36 @@ class _Flight:
         self._usd: dict[int, float | None] = {}
         self._tokens: dict[int, int] = {}
         self._sum_usd, self._sum_tokens = 0.0, 0
-        self._written = FlightMark(0, None, 0)
+        self._written = self._lately = FlightMark(0, None, 0)
+        self._until = 0.0
 
     async def begin(self, number: int, usd: float | None, tokens: int) -> None:
-        """Count a request; before there are more at once than ever, that is written down."""
+        """Count a request; before there are more at once than is written down, that is raised."""
         if self._log is None:
             return
         self._usd[number], self._tokens[number] = usd, tokens
         self._sum_usd += usd or 0.0
         self._sum_tokens += tokens
-        queued, was = self._log.queued, self._written
-        n = len(self._usd) + queued.requests
-        sum_usd, sum_tokens = self._sum_usd + queued.usd, self._sum_tokens + queued.tokens
-        priced = was.usd is not None or usd is not None
-        if n > was.requests or sum_tokens > was.tokens or (priced and sum_usd > (was.usd or 0.0)):
-            self._written = FlightMark(
-                max(was.requests, n),
-                max(was.usd or 0.0, sum_usd * self._AHEAD) if priced else None,
-                max(was.tokens, math.ceil(sum_tokens * self._AHEAD)),
-            )
-            await self._log.mark_flight(self._written)
+        queued = self._log.queued
+        priced = self._written.usd is not None or usd is not None
+        flying = FlightMark(
+            len(self._usd) + queued.requests,
+            self._sum_usd + queued.usd if priced else None,
+            self._sum_tokens + queued.tokens,
+        )
+        mark = self._followed(flying).raised_to(flying, self._AHEAD)
+        if mark is not self._written:
+            self._written = mark
+            await self._log.mark_flight(mark)
+
+    def _followed(self, flying: FlightMark) -> FlightMark:
+        """Return what is written down, or the most of late where that was less than half of it."""
+        self._lately = self._lately.raised_to(flying)
+        now = asyncio.get_running_loop().time()
+        if now < self._until:
+            return self._written
+        lately, self._lately, self._until = self._lately, flying, now + self._LOOK_BACK_S
+        return lately if lately.is_below_half_of(self._written) else self._written
 
     def end(self, number: int) -> None:
         """Count a request no more."""

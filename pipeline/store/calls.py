@@ -302,7 +302,7 @@ def charge_lost(connection: sqlite3.Connection) -> int:
     """Turn reservations that a dead process left open into lost requests, charged at their worst.
 
     Those of batches stay: what lies at a provider is picked up. Where there was no budget, as many
-    requests are charged as were ever in flight at once.
+    requests are charged as were in flight at most, lately.
 
     Returns:
         How many requests that are.

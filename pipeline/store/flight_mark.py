@@ -1,30 +1,48 @@
-"""How many requests a process without a budget had in flight at most: one row among the reservations.
+"""How many requests a process without a budget has in flight at most: one row among the reservations.
 
 It belongs to no batch and has a ``place`` all the same, which is the number of requests.
 """
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.store.call_rows import RequestRow
+from scenarios.quick_records import quickly_made
 
 HELD = "reservations where (batch is not null or place is null)"
 """Reservations of one request each."""
 MARKS = "reservations where batch is null and place is not null"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class FlightMark:
-    """The most that was in flight at once."""
+    """The most that is in flight at once."""
 
     requests: int
     usd: float | None
     """What they can have cost; None where no price is known."""
     tokens: int
+
+    def raised_to(self, other: FlightMark, ahead: float = 1.0) -> FlightMark:
+        """Return a mark that is below neither; dollars and tokens that rise do so with some room."""
+        requests, usd, tokens = self.requests, self.usd, self.tokens
+        if other.requests <= requests and other.tokens <= tokens and (other.usd or 0) <= (usd or 0):
+            return self
+        if other.usd is not None and (usd is None or other.usd > usd):
+            usd = other.usd * ahead
+        if other.tokens > tokens:
+            tokens = math.ceil(other.tokens * ahead)
+        return FlightMark(max(requests, other.requests), usd, tokens)
+
+    def is_below_half_of(self, other: FlightMark) -> bool:
+        """Return whether it has less than half of the requests, or of the tokens, of another."""
+        return 2 * self.requests < other.requests or 2 * self.tokens < other.tokens
 
 
 @dataclass(slots=True)
@@ -51,17 +69,12 @@ class Queued:
 
 
 def write_mark(connection: sqlite3.Connection, mark: FlightMark) -> None:
-    """Raise what is written to this mark."""
-    raised = connection.execute(
-        "update reservations set usd = coalesce(max(usd, ?1), usd, ?1), tokens = max(tokens, ?2),"
-        " place = max(place, ?3) where batch is null and place is not null",
-        (mark.usd, mark.tokens, mark.requests),
+    """Replace what is written by this mark."""
+    clear_marks(connection)
+    connection.execute(
+        "insert into reservations (usd, tokens, reserved_at, place) values (?, ?, ?, ?)",
+        (mark.usd, mark.tokens, time.time(), mark.requests),
     )
-    if not raised.rowcount:
-        connection.execute(
-            "insert into reservations (usd, tokens, reserved_at, place) values (?, ?, ?, ?)",
-            (mark.usd, mark.tokens, time.time(), mark.requests),
-        )
 
 
 def clear_marks(connection: sqlite3.Connection) -> None:

@@ -11,6 +11,7 @@ from pipeline.budget import BudgetReached, Ledger
 from pipeline.stop import Stop, Stopped
 from pipeline.store.flight_mark import Queued
 from scenarios.errors import UsageError
+from tests.virtual_time import run_virtually
 
 
 class Log:
@@ -150,6 +151,33 @@ async def test_without_a_budget_the_most_that_was_in_flight_at_once_is_written_d
     log.queued.requests = 7
     await ledger.reserve(None, 10)
     assert log.marks[-1][0] == 9, "what is answered and not on disk yet would be lost, too"
+
+
+def test_without_a_budget_what_is_written_down_follows_a_run_that_has_become_narrow():
+    log = Log()
+
+    async def fly(ledger, requests, seconds):
+        for _ in range(seconds):
+            several = [await ledger.reserve(0.1, 1_000) for _ in range(requests)]
+            await asyncio.sleep(1.0)
+            for one in several:
+                ledger.settle(one, 0.01, 100)
+
+    async def narrow():
+        ledger = Ledger(log=log)
+        hangs = await ledger.reserve(0.1, 1_000)
+        await fly(ledger, 256, 5)
+        written = len(log.marks)
+        await fly(ledger, 200, 70)
+        assert len(log.marks) == written, "less than half is worth a write"
+        await fly(ledger, 4, 61)
+        assert len(log.marks) == written + 1
+        assert log.marks[-1] == (5, pytest.approx(0.5), 5_000), "what still hangs counts"
+        await fly(ledger, 8, 1)
+        assert log.marks[-1][0] == 9
+        ledger.settle(hangs, 0.01, 100)
+
+    run_virtually(narrow())
 
 
 @pytest.mark.anyio

@@ -206,6 +206,6 @@ def _charged(totals: Sequence[Any], *, alive: bool) -> tuple[float, int, int, in
     usd, tokens, in_flight, *marked, lost, singly = totals
     if alive:
         return usd, tokens, in_flight, lost
-    # Without a budget: as much as was ever in flight at once.
+    # Without a budget: as much as was in flight at most, lately.
     lost += marked[2] + singly
     return usd + marked[0], tokens + marked[1], in_flight + marked[2], lost

@@ -152,9 +152,9 @@ async def test_what_a_dead_process_had_in_flight_is_charged_at_its_worst(tmp_pat
 
 
 @pytest.mark.anyio
-async def test_without_a_budget_as_much_as_ever_flew_at_once_is_charged_after_a_kill(tmp_path):
+async def test_without_a_budget_as_much_as_is_written_down_last_is_charged_after_a_kill(tmp_path):
     with begun(tmp_path / "run") as store:
-        await store.calls.mark_flight(FlightMark(1, None, 40))
+        await store.calls.mark_flight(FlightMark(4, None, 140))
         await store.calls.mark_flight(FlightMark(3, 0.6, 100))
         assert store.spent() == (0, 0)
         assert store.state().calls_lost == 0, "what is in flight is not lost yet"
