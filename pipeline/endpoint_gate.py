@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pipeline.outage import Admission, Availability, OutageNews, Sign, WaitRules
+from pipeline.endpoint_signs import CallSign
+from pipeline.outage import Admission, Availability, OutageNews, WaitRules
 from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.stop import UNAVAILABLE, Stop, Stopped
 from scenarios.log import logger
@@ -72,25 +73,15 @@ class EndpointGate:
 
     def give_back(self, admission: Admission) -> None:
         """Let somebody else go: this call is not sent after all."""
-        self.settle(admission, "nothing")
+        self.settle(admission, CallSign("nothing"))
 
-    def settle(
-        self,
-        admission: Admission,
-        sign: Sign,
-        status: int | None = None,
-        *,
-        said: str = "",
-        hint: str = "",
-    ) -> None:
+    def settle(self, admission: Admission, came: CallSign) -> None:
         """Take in what became of a call, and let those through whom that concerns."""
         before = self._availability.open_to
         now = self._clock()
-        self._announce(
-            self._availability.settled(admission, sign, now, status, said=said, hint=hint)
-        )
+        self._announce(self._availability.settled(admission, came, now))
         # Nearly every answer changes nothing: hundreds may wait for the first one of their role.
-        if sign != "answered" or (self._waiting and self._availability.open_to != before):
+        if came.sign != "answered" or (self._waiting and self._availability.open_to != before):
             self._go_through()
 
     def _announce(self, news: OutageNews | None) -> None:

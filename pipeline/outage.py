@@ -9,44 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from pipeline.providers.errors import (
-    ContextExceeded,
-    OutOfFunds,
-    ServerFault,
-    Unauthorised,
-    UnknownModel,
-    Unreachable,
-)
-from pipeline.providers.outcome import CallOutcome
-from pipeline.store.call_rows import RequestRow
-from pipeline.store.calls import LOST
+from pipeline.endpoint_signs import CallSign, Sign
 from scenarios.durations import in_words
 from scenarios.quick_records import quickly_made
 
-Sign = Literal[
-    "answered",
-    "slow_down",
-    "unconnected",
-    "unserved",
-    "broken",
-    "erring",
-    "refused",
-    "failed",
-    "nothing",
-]
-"""What one request says of its endpoint. ``unconnected``: no connection came about; ``unserved``:
-it says that it cannot serve now; ``broken``: the connection broke; ``erring``: it has a fault, or
-sends what cannot be read; ``refused``: nobody else is going to be let in, probably; ``nothing``: the
-request was broken off on this side."""
-_REFUSED = frozenset(
-    error.code for error in (Unauthorised, UnknownModel, ContextExceeded, OutOfFunds)
-)
-_AWAY: frozenset[Sign] = frozenset({"unconnected", "unserved", "broken", "erring"})
-ERRORS_IN_A_ROW = 20
-"""Requests without a success between them that come to errors before it is the endpoint that has a
-fault, and not some prompts that it has trouble with: three of them are given up after fewer."""
+_PERHAPS_AWAY: frozenset[Sign] = frozenset({"erring", "silent"})
+"""What may be the trouble of one prompt, or of an endpoint that was set up wrongly."""
+_AWAY = frozenset[Sign]({"unconnected", "unserved", "broken"}) | _PERHAPS_AWAY
+CASES_IN_A_ROW = 5
+"""Cases without a success between them whose requests come to errors or to nothing in time, before
+it is the endpoint that has a fault, and not some prompts that it has trouble with."""
 LONGEST_SAID = 200
 """Characters of an error that are told of an outage."""
 EARLY_TRIES = 20
@@ -114,6 +87,8 @@ class _Outage:
     """What can be done about it; empty where nobody knows."""
     since: float
     next_try: float
+    silent: bool = False
+    """Whether it takes requests and does not answer: that one waits for its answer shows nothing."""
     declared: bool = False
     """Whether people were told; a moment's fault is over before."""
     probe: int | None = None
@@ -157,13 +132,12 @@ class Availability:
         """The admission of the one that is under way."""
         self._nobody_until = 0.0
         self._outage: _Outage | None = None
-        self._status: int | None = None
-        """Of the last answer."""
-        self._said = self._hint = ""
-        """What the error of the last request says, and what it advises."""
+        self._last = CallSign("nothing")
+        """What the last request says."""
+        self._last_answer = 0.0
         self._unserved_since: float | None = None
-        self._errors = 0
-        """Requests that came to errors since the last success."""
+        self._erring: set[str] = set()
+        """Cases whose requests came to errors since the last success."""
         self._refused_since: float | None = None
 
     @property
@@ -208,7 +182,7 @@ class Availability:
 
     def give_back(self, admission: Admission, now: float) -> None:
         """Note that nothing was sent after all: somebody else may go."""
-        self.settled(admission, "nothing", now)
+        self.settled(admission, CallSign("nothing"), now)
 
     def next_change(self, now: float) -> float | None:
         """Return in how many seconds time alone changes who may go; None: it does not."""
@@ -224,29 +198,18 @@ class Availability:
 
     # Coming back
 
-    def settled(
-        self,
-        admission: Admission,
-        sign: Sign,
-        now: float,
-        status: int | None = None,
-        *,
-        said: str = "",
-        hint: str = "",
-    ) -> OutageNews | None:
+    def settled(self, admission: Admission, came: CallSign, now: float) -> OutageNews | None:
         """Take in what became of a call; return what people should be told of it.
 
         Args:
             admission: of the call.
-            sign: what it says of the endpoint.
+            came: what it says of the endpoint.
             now: when it came back.
-            status: the HTTP status that it was answered with, if any.
-            said: what its error says, in a sentence.
-            hint: what can be done about that.
         """
-        if sign == "erring" and not (self._answered or admission.role_answered):
+        sign = came.sign
+        if sign in _PERHAPS_AWAY and not (self._answered or admission.role_answered):
             sign = "failed"  # perhaps it never would answer: who set it up wrongly need not wait
-        self._status, self._said, self._hint = status, said, hint
+        self._last = came
         if self._alone.get(admission.role) == admission.number:
             del self._alone[admission.role]
             if sign == "refused":
@@ -254,10 +217,11 @@ class Availability:
         if sign == "answered":
             self._answered.add(admission.role)
             self._let_all_in(admission.role)
+            self._last_answer = now
         outage = self._outage
         if outage is None:
             return self._settled_in_service(sign, now)
-        if outage.probe != admission.number:
+        if outage.probe != admission.number and not (outage.silent and sign == "answered"):
             return None  # it was on its way when the outage began, and says nothing new
         outage.probe = None
         if sign == "nothing":
@@ -281,21 +245,24 @@ class Availability:
         if sign != "nothing":
             self._refused_since = None
         if sign == "answered":
-            self._unserved_since, self._errors = None, 0
+            self._no_error()
         if sign not in _AWAY:
             return None
-        if sign == "unconnected" or (sign != "erring" and not self._answered):
+        if sign == "unconnected" or (sign not in _PERHAPS_AWAY and not self._answered):
             next_try = now + self._rules.confirm_s
             self._outage = _Outage(*self._wrong(sign), now, next_try)
             return None
         if self._unserved_since is None:
-            self._unserved_since = now
-        self._errors += sign == "erring"
+            silent_s = self._last.waited_s if sign == "silent" else 0.0
+            self._unserved_since = max(self._last_answer, now - silent_s)
+        if sign in _PERHAPS_AWAY:
+            self._erring.add(self._last.case)
         if now - self._unserved_since < self._rules.unserved_s:
             return None
-        if sign == "erring" and self._errors < ERRORS_IN_A_ROW:
+        if sign in _PERHAPS_AWAY and len(self._erring) < CASES_IN_A_ROW:
             return None
-        self._outage = _Outage(*self._wrong(sign), self._unserved_since, now)
+        wrong = self._wrong(sign)
+        self._outage = _Outage(*wrong, self._unserved_since, now, silent=sign == "silent")
         return self._still_away(self._outage, sign, now)
 
     def _still_away(self, outage: _Outage, sign: Sign, now: float) -> OutageNews | None:
@@ -317,8 +284,8 @@ class Availability:
         return OutageNews(True, outage.what, message, lasts) if rules.wait_s else None
 
     def _back(self, outage: _Outage, now: float) -> OutageNews | None:
-        self._outage = self._unserved_since = None
-        self._errors = 0
+        self._outage = None
+        self._no_error()
         self._first = dict.fromkeys(self._first, now)
         if not outage.declared:
             return None
@@ -326,31 +293,41 @@ class Availability:
         message = f"{self._where} takes requests again after {in_words(lasted)}"
         return OutageNews(False, outage.what, message, lasted)
 
+    def _no_error(self) -> None:
+        self._unserved_since = None
+        self._erring.clear()
+
     def _wrong(self, sign: Sign) -> tuple[str, str]:
         """Return what is wrong, and what can be done about it."""
         if sign == "unconnected":
-            return self._said or f"no connection to {self._where}", self._hint
+            return self._last.said or f"no connection to {self._where}", self._last.hint
         if sign == "broken":
             return f"connections to {self._where} break", ""
+        if sign == "silent":
+            return f"{self._where} leaves requests for {self._name} unanswered", self._last.hint
         if sign == "erring":
-            status = "" if self._status is None else f"status {self._status}: "
-            said = f"{status}{self._said[:LONGEST_SAID]}"
+            status = "" if self._last.status is None else f"status {self._last.status}: "
+            said = f"{status}{self._last.said[:LONGEST_SAID]}"
             return f"{self._where} answers {self._name} with nothing but errors ({said})", ""
-        return f"{self._where} does not serve {self._name} (status {self._status})", ""
+        return f"{self._where} does not serve {self._name} (status {self._last.status})", ""
 
     # Time passing
 
     def look(self, now: float) -> OutageNews | None:
         """Let the others go where one that was let through alone takes long.
 
-        After an outage, that it waits for its answer shows that there is a connection again.
+        After an outage, that it waits for its answer shows that there is a connection again. Where
+        no request was answered it shows nothing: another one goes, and any answer ends it.
         """
         longest, outage = self._rules.alone_s, self._outage
         if outage is None:
             for role in [role for role, since in self._first.items() if now - since >= longest]:
                 self._let_all_in(role)
         elif outage.probe is not None and now - outage.probe_began >= longest:
-            return self._back(outage, now)
+            if not outage.silent:
+                return self._back(outage, now)
+            outage.probe = None
+            return self._still_away(outage, "silent", now)
         return None
 
     def given_up(self, now: float) -> str | None:
@@ -368,18 +345,3 @@ class Availability:
                     f" {in_words(lasts)} because of its rate (status 429)"
                 )
         return None
-
-
-def sign_of(outcome: CallOutcome, row: RequestRow) -> Sign:
-    """Return what the record of a request says of its endpoint."""
-    if outcome == "unavailable":
-        return "unconnected" if row.status is None else "unserved"
-    if outcome != "failed":
-        return outcome
-    if row.code in {"cancelled", LOST}:
-        return "nothing"
-    if row.code in _REFUSED:
-        return "refused"
-    if row.code == Unreachable.code:
-        return "broken"
-    return "erring" if row.code == ServerFault.code else "failed"

@@ -20,7 +20,8 @@ from typing import Protocol
 
 from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint_gate import EndpointGate, EndpointGates
-from pipeline.outage import Admission, sign_of
+from pipeline.endpoint_signs import call_sign
+from pipeline.outage import Admission
 from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
@@ -234,9 +235,8 @@ class LocalRun:
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.address)
         if gate is not None and permit.admission is not None:
-            sign = sign_of(settlement.outcome, row)
-            hint = settlement.hint
-            gate.settle(permit.admission, sign, row.status, said=row.message, hint=hint)
+            came = call_sign(settlement.outcome, row, settlement.hint)
+            gate.settle(permit.admission, came)
         if permit.request.address is None or permit.entry is None:
             return
         used = (

@@ -37,15 +37,15 @@ class Tries:
         During an outage that is 0: the gate of the endpoint says when it goes on, however often
         the request is the one that goes to see.
         """
+        unavailable = outcome_of(error) == "unavailable"
+        away = unavailable or isinstance(error, Unreachable | ServerFault | TimedOut)
+        sees = permit.admission is not None and permit.admission.outage and away
+        if sees or (permit.admission is not None and isinstance(error, NotConnected)):
+            return 0.0
         if isinstance(error, TimedOut):
             self.patience = min(2 * self.patience, LONGEST_PATIENCE)
         if permit.admission is None:
             return self.failures.after(error)
-        unavailable = outcome_of(error) == "unavailable"
-        away = unavailable or isinstance(error, Unreachable | ServerFault)
-        sees = permit.admission.outage and away
-        if sees or isinstance(error, NotConnected):
-            return 0.0
         return (self.unserved if unavailable else self.failures).after(error)
 
 

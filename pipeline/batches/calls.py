@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pipeline.endpoint_gate import Clock, EndpointGate
-from pipeline.outage import Sign
+from pipeline.endpoint_signs import CallSign, Sign
 from pipeline.providers.errors import (
     OutOfFunds,
     ProviderError,
@@ -70,16 +70,15 @@ class PatientCalls:
             Stopped: the run leaves, or the endpoint was waited for long enough.
         """
         admission = await self._gate.enter(ROLE)
-        sign: Sign = "nothing"
-        status: int | None = None
+        came = CallSign("nothing")
         try:
             result = await call()
-            sign = "answered"
+            came = CallSign("answered")
         except ProviderError as error:
-            sign, status = _sign_of(error), error.status
+            came = CallSign(_sign_of(error), error.status)
             raise
         finally:
-            self._gate.settle(admission, sign, status)
+            self._gate.settle(admission, came)
         return result
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:

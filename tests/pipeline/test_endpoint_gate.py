@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from pipeline.endpoint_gate import EndpointGates
+from pipeline.endpoint_signs import CallSign
 from pipeline.outage import WaitRules
 from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.stop import UNAVAILABLE, Stop, Stopped
@@ -21,12 +22,12 @@ class Gates(EndpointGates):
 
 
 async def in_service(gate):
-    gate.settle(await gate.enter("initiator"), "answered")
+    gate.settle(await gate.enter("initiator"), CallSign("answered"))
 
 
 async def cut_off(gate):
-    gate.settle(await gate.enter("initiator"), "unconnected")
-    gate.settle(await gate.enter("initiator"), "unconnected")
+    gate.settle(await gate.enter("initiator"), CallSign("unconnected"))
+    gate.settle(await gate.enter("initiator"), CallSign("unconnected"))
 
 
 @pytest.mark.anyio
@@ -36,7 +37,7 @@ async def test_those_who_wait_go_when_the_first_call_is_answered():
     others = [asyncio.ensure_future(gate.enter("initiator")) for _ in range(5)]
     await asyncio.sleep(0)
     assert not any(other.done() for other in others)
-    gate.settle(first, "answered")
+    gate.settle(first, CallSign("answered"))
     assert len({admission.number for admission in await asyncio.gather(*others)}) == 5
 
 
@@ -56,7 +57,7 @@ async def test_answers_that_concern_nobody_who_waits_do_not_look_at_all_of_them(
     for _ in range(20):
         await in_service(gate)
     assert looked == ["initiator"] * 20
-    gate.settle(first, "answered")
+    gate.settle(first, CallSign("answered"))
     assert len(await asyncio.gather(*waiting)) == 50
 
 
@@ -72,7 +73,7 @@ async def test_in_an_outage_they_go_to_see_in_turn_and_all_of_them_when_it_is_ov
         for sign in signs:
             admission = await gate.enter("initiator")
             order.append(name)
-            gate.settle(admission, sign)
+            gate.settle(admission, CallSign(sign))
 
     async with asyncio.TaskGroup() as group:
         group.create_task(call("a", "unconnected", "answered"))
@@ -102,7 +103,7 @@ async def test_an_endpoint_that_stays_away_stops_the_run_as_unavailable():
 
     async def ask_for_ever():
         while True:
-            gate.settle(await gate.enter("initiator"), "unconnected")
+            gate.settle(await gate.enter("initiator"), CallSign("unconnected"))
 
     with pytest.raises(Stopped):
         await ask_for_ever()
@@ -116,7 +117,7 @@ async def test_who_is_cancelled_while_it_waits_or_just_admitted_makes_way():
     first = await gate.enter("initiator")
     gone, next_one = (asyncio.ensure_future(gate.enter("initiator")) for _ in range(2))
     await asyncio.sleep(0)
-    gate.settle(first, "failed")  # lets `gone` in, which is cancelled before it can go on
+    gate.settle(first, CallSign("failed"))  # lets `gone` in, which is cancelled before it can go on
     gone.cancel()
     await asyncio.wait([gone])
     assert (await next_one).number > 0
@@ -140,7 +141,7 @@ async def test_models_behind_one_address_are_told_of_together_and_wait_each_for_
 async def test_an_outage_of_one_endpoint_leaves_the_others_alone():
     gates = Gates(WaitRules(probe_s=600.0, confirm_s=600.0))
     away = gates.gate(ADDRESS)
-    away.settle(await away.enter("initiator"), "unconnected")
+    away.settle(await away.enter("initiator"), CallSign("unconnected"))
     elsewhere = gates.gate(ModelAddress("compatible", "http://127.0.0.1:9000/v1", "m"))
     here, there = (asyncio.ensure_future(gate.enter("initiator")) for gate in (away, elsewhere))
     await asyncio.sleep(0)

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from pipeline.outage import ERRORS_IN_A_ROW, Availability, WaitRules, sign_of
+from pipeline.endpoint_signs import CallSign, call_sign
+from pipeline.outage import CASES_IN_A_ROW, Availability, WaitRules
 from pipeline.store.call_rows import RequestRow
 
 URL = "http://127.0.0.1:8000/v1"
@@ -22,8 +23,8 @@ class Watched:
     def admit(self, role="initiator"):
         return self.it.admit(role, self.now)
 
-    def settle(self, admission, sign, status=None, **error):
-        told = self.it.settled(admission, sign, self.now, status, **error)
+    def settle(self, admission, sign, status=None, **more):
+        told = self.it.settled(admission, CallSign(sign, status, **more), self.now)
         if told:
             self.news.append(told)
 
@@ -230,15 +231,18 @@ def test_refusals_to_serve_are_an_outage_after_ten_seconds_without_a_success():
     assert told.seconds == 10.0
 
 
-def errs(watched, times, every_s=1.0):
-    for _ in range(times):
-        watched.settle(watched.admit(), "erring", 500, said="the engine is dead")
+def errs(watched, times, every_s=1.0, cases=CASES_IN_A_ROW, sign="erring", **more):
+    for i in range(times):
         watched.after(every_s)
+        said = {"said": "the engine is dead", "case": str(i % cases), **more}
+        watched.settle(watched.admit(), sign, None if sign == "silent" else 500, **said)
 
 
-def test_nothing_but_errors_are_an_outage_which_is_told_with_what_they_say():
+def test_nothing_but_errors_for_some_cases_are_an_outage_which_is_told_with_what_they_say():
     w = Watched.in_service()
-    errs(w, ERRORS_IN_A_ROW)
+    errs(w, 10)
+    assert not w.it.away
+    errs(w, 1)
     assert w.it.away
     (told,) = w.news
     assert told.message.startswith(
@@ -249,23 +253,67 @@ def test_nothing_but_errors_are_an_outage_which_is_told_with_what_they_say():
     assert w.it.away
     w.settle(w.after(15.0).admit(), "answered")
     assert not w.it.away
-    errs(w, ERRORS_IN_A_ROW - 1)
+    errs(w, CASES_IN_A_ROW - 1, every_s=10.0)
     assert not w.it.away, "they are counted anew"
 
 
-def test_errors_for_some_prompts_or_of_a_moment_are_no_outage():
+@pytest.mark.parametrize("sign", ["erring", "silent"])
+def test_what_becomes_of_a_few_prompts_however_often_or_of_a_moment_is_no_outage(sign):
     w = Watched.in_service()
-    errs(w, ERRORS_IN_A_ROW - 1, every_s=60.0)
+    errs(w, 100, every_s=60.0, cases=CASES_IN_A_ROW - 1, sign=sign)
     w.settle(w.admit(), "answered")
-    errs(w, 5 * ERRORS_IN_A_ROW, every_s=0.01)
+    errs(w, 100, every_s=0.01, sign=sign)
     assert not w.it.away
 
 
+@pytest.mark.parametrize("sign", ["erring", "silent"])
 @pytest.mark.parametrize("before", [True, False])
-def test_errors_of_an_endpoint_that_never_answered_are_not_waited_out(before):
+def test_errors_of_an_endpoint_that_never_answered_are_not_waited_out(before, sign):
     w = Watched(answered_before=lambda _: before)
-    errs(w, ERRORS_IN_A_ROW, every_s=15.0)
+    errs(w, CASES_IN_A_ROW, every_s=5.0, sign=sign)
     assert w.it.away is before
+
+
+def hanging(**options):
+    """Return an endpoint that has answered once, and left five cases waiting for two minutes."""
+    w = Watched.in_service(**options)
+    sent = [w.admit() for _ in range(CASES_IN_A_ROW)]
+    w.after(120.0)
+    for case, admission in enumerate(sent):
+        w.settle(admission, "silent", case=str(case), waited_s=120.0, hint="raise --timeout")
+    return w
+
+
+def test_an_endpoint_that_answers_nobody_in_time_is_away_since_it_last_answered():
+    (told,) = hanging().news
+    assert told.message.startswith(
+        f"{URL} leaves requests for compatible/m unanswered (raise --timeout): waiting up to 60 min"
+    )
+    assert told.seconds == 120.0
+
+
+def test_while_nothing_is_answered_one_call_after_the_other_goes_to_see_and_any_answer_is_the_end():
+    w = hanging()
+    first = w.after(15.0).admit()
+    w.after(RULES.alone_s).look()
+    assert w.it.away, "that it waits shows nothing"
+    second = w.after(15.0).admit()
+    assert second is not None
+    w.settle(first, "silent", case="0", waited_s=120.0)
+    assert w.admit() is None
+    w.after(RULES.alone_s).look()
+    w.settle(first, "answered")
+    assert not w.it.away
+    assert w.news[-1].message == f"{URL} takes requests again after 3 min 30 s"
+
+
+def test_an_endpoint_that_answers_nobody_is_given_up_while_calls_still_wait_for_it():
+    w = hanging(rules=WaitRules(wait_s=600.0))
+    while w.it.given_up(w.now) is None:
+        w.admit()
+        w.after(w.it.next_change(w.now)).look()
+    assert w.now == 600.0
+    assert "unanswered for 10 min" in w.it.given_up(w.now)
 
 
 def test_a_server_that_still_loads_its_model_is_asked_once_a_second_then_waited_for():
@@ -339,10 +387,10 @@ def row(code, status=None):
         ("failed", "out_of_funds", 402, "refused"),
         ("failed", "bad_request", 400, "failed"),
         ("failed", "cancelled", None, "nothing"),
-        ("failed", "timeout", None, "failed"),
+        ("failed", "timeout", None, "silent"),
         ("failed", "server_fault", 500, "erring"),
         ("failed", "server_fault", None, "erring"),
     ],
 )
 def test_the_record_of_a_request_says_what_it_means_for_its_endpoint(outcome, code, status, sign):
-    assert sign_of(outcome, row(code, status)) == sign
+    assert call_sign(outcome, row(code, status)).sign == sign

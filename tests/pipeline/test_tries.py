@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.budget import Ledger
+from pipeline.endpoint_signs import CallSign
 from pipeline.outage import WaitRules
 from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, ServerFault, TimedOut
@@ -148,7 +149,7 @@ async def test_without_tls_nothing_is_waited_for_until_the_endpoint_has_answered
 async def test_an_endpoint_that_another_worker_had_an_answer_of_is_known_to_speak_tls():
     b = Bench(Scripted(NO_TLS, NO_TLS, reply("b")), rules=QUICK)
     gate = b.endpoint.link._gate(b.endpoint.address)
-    gate.settle(await gate.enter("initiator"), "answered")
+    gate.settle(await gate.enter("initiator"), CallSign("answered"))
     assert (await b.ask())[0].text == "b"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
-from hipo.cli.estimate_report import plan_as_text
+from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import run as hipo
 from hipo.cli.run_report import state_as_text
 from scenarios.errors import UsageError
@@ -248,6 +249,9 @@ def test_a_run_says_what_lies_at_the_provider_until_that_is_given_up(
     assert at_provider in estimate
     assert hipo(["verify", str(run), "--dry-run"]) == 0
     assert at_provider in capsys.readouterr().out
+    assert plan_as_json(estimate_plan(prepared, run))["at_providers"] == 3
+    assert hipo(["verify", str(run), "--dry-run", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["at_providers"] == 3
     assert give_up_batches(run) == 3
     generate(recipe(server, n=3, limits={"batch": False}), output=run)
     state = Run(run).state()

@@ -154,6 +154,25 @@ def test_a_server_that_cannot_serve_for_a_while_costs_no_case(
     assert len(watcher.outages) == 2
 
 
+def test_a_server_that_answers_nothing_for_a_while_costs_no_case(
+    server: WireServer, tmp_path: Path
+) -> None:
+    def hang() -> None:
+        server.faults = Faults(rates={"hang": 1.0})
+
+    def ready() -> None:
+        server.faults = Faults()
+
+    hasty = recipe(server, limits={"max_concurrency": 8, "timeout_s": 0.5, "max_attempts": 2})
+    watcher = Meddler(10, hang, ready)
+    done = generate(hasty, output=tmp_path / "run", watcher=watcher)
+    assert done.outcome is not None
+    assert (done.outcome.done, done.outcome.failed, done.outcome.stopped) == (30, {}, None)
+    began, ended = watcher.outages
+    assert "leaves requests for compatible/rules unanswered (raise --timeout or" in began
+    assert "takes requests again" in ended
+
+
 def test_a_server_that_stays_away_ends_the_run_which_goes_on_with_the_same_command(
     server: WireServer, tmp_path: Path
 ) -> None:
