@@ -38,6 +38,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     ``packs``: how many scenarios are selected, by where they come from. ``batches``: with
     ``--batch`` an object with ``rounds`` (batches that a dialogue waits for, one after the other),
     ``most_rounds``, ``waves`` (how often all live dialogues are replaced) and ``usual_hours``.
+    ``at_providers``: requests of earlier commands that lie at providers and are counted once more.
     ``disk_bytes``: about what the database of the run grows by. ``quota``: what
     :func:`quota_estimate_as_json` returns, null without one. ``accepted_utterances``: what
     :func:`accepted_as_json` returns, null of an empty plan.
@@ -60,6 +61,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "batches": None
         if planned.batches is None
         else plain(planned.batches, "rounds most_rounds waves usual_hours"),
+        "at_providers": planned.at_providers,
         "disk_bytes": planned.disk_bytes,
         "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
         "accepted_utterances": None

@@ -33,7 +33,8 @@ def _unfinished(state: RunState) -> list[str]:
         spent = f"{dollars(state.charged_usd)} and {number(state.charged_tokens)} tokens are spent"
         return [f"the same command with a higher budget plays {left} ({spent})"]
     if code and code != stop.INTERRUPTED:
-        return [f"{left}: {ENDINGS[code][1]}" if code in ENDINGS else f"{left}: the same command"]
+        do = ENDINGS[code][1] if code in ENDINGS else "the same command"
+        return [f"{left}: {do}" if state.pending else do]
     return [f"the same hipo generate command plays {left}"] if state.pending else []
 
 

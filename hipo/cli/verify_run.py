@@ -63,7 +63,10 @@ def print_estimate(
     *,
     retry_unreadable: bool,
 ) -> int:
-    """Say what verification would take; with jurors what they would, beside judges if some are named."""
+    """Say what verification would take; with jurors what they would, beside judges if some are named.
+
+    ``at_providers`` of the JSON are the requests of earlier commands that lie at providers.
+    """
     with RunStore.open(folder, readonly=True) as store:
         planned = JudgingEstimate(0, ())
         if jury is not None:
@@ -74,7 +77,7 @@ def print_estimate(
             planned = JudgingEstimate(judged.dialogues, (*judged.judges, *planned.judges))
         at_providers = sum(batch.requests for batch in store.state().batches)
     if output_format is Format.JSON:
-        write_json(judging_as_json(planned))
+        write_json({**judging_as_json(planned), "at_providers": at_providers})
     else:
         blocks = [judging_as_text(planned)]
         if at_providers:

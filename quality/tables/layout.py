@@ -180,7 +180,10 @@ class _Columns:
         return found
 
     def places(self, dimension: str, places: Sequence[AnswerColumns]) -> list[AnswerColumn]:
-        """Return the columns of the first place that the file has; that it has none is noted."""
+        """Return the columns of the first place that the file has; that it has none is noted.
+
+        Nothing is noted of a place that is optional.
+        """
         for place in places:
             found: list[AnswerColumn] = []
             if place.columns:
@@ -192,7 +195,7 @@ class _Columns:
                 found = [AnswerColumn(dimension, column, None, place, place.turn)]
             if found:
                 return found
-        if self.table.columns:
+        if self.table.columns and not any(place.optional for place in places):
             wanted = " or ".join(repr(n) for p in places for n in (*p.column, p.columns) if n)
             self.table.odd(
                 "missing_column", f"no column {wanted}", f"nothing is read of {dimension}"

@@ -90,6 +90,8 @@ class AnswerColumns(Values):
     """The annotators that have such a column, where other columns fit as well; empty: all that fit."""
     turn: str = ""
     """Of several turns in a row the role of the one that is labelled; the last if empty."""
+    optional: bool = False
+    """Whether it is not odd where a file does not have it."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:

@@ -55,6 +55,10 @@ def state_of(
             "the 6 dialogues left: once the endpoint answers, go on with the same command",
         ),
         (
+            state_of("stopped:not_enough"),
+            "see why with: hipo verdict RUN ID; a larger -n allows more cases",
+        ),
+        (
             state_of("finished_with_failures", generated=8, failed={"empty": 2}),
             "hipo show runs/trial --failed says why 2 cases failed; --retry-failed plays them again",
         ),

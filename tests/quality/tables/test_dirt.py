@@ -317,3 +317,13 @@ def test_any_bytes_at_all_are_read_or_refused(tmp_path, data, headed):
         except UsageError:
             continue
         assert file.rows == file.read + file.left_out
+
+
+def test_what_a_file_may_do_without_is_not_odd_where_it_lacks_it(tmp_path):
+    data = as_text([name for name in LONG_HEADER if name != "won"], [["Al", "Was it?", "No.", "1"]])
+    lacks_won = read(tmp_path, LONG, data.encode())
+    assert [odd.code for odd in lacks_won.oddities] == ["missing_column"]
+    optional = LONG.replace("separators: '#'}", "separators: '#', optional: true}")
+    may_lack_it = read(tmp_path, optional, data.encode())
+    assert may_lack_it.oddities == ()
+    assert [answer.dimension for answer in may_lack_it.answers] == ["tone"]
