@@ -86,7 +86,6 @@ def shares(
 def differences(
     groups: Mapping[K, Iterable[Count]],
     pairs: Sequence[tuple[K, K]],
-    how: Resampling | None = None,
 ) -> list[tuple[float | None, Interval | None]]:
     """Return by how much the share of the first of each pair of groups exceeds the second's.
 
@@ -96,7 +95,6 @@ def differences(
     Args:
         groups: counts by group.
         pairs: which groups are compared.
-        how: how often and from which seed; 2,000 times from seed 42 if None.
     """
     summed = {key: _summed(counts) for key, counts in groups.items()}
     estimate, clusters = _estimator(summed)
@@ -113,7 +111,7 @@ def differences(
     values = contrast(np.ones((1, clusters)))[0]
     bounds: Sequence[Interval | None] = (None,) * len(pairs)
     if clusters > 1:
-        bounds = intervals(contrast, clusters, how or Resampling())
+        bounds = intervals(contrast, clusters, Resampling())
     return [
         (float(value), bound if bound and bound.has_width else None)
         if np.isfinite(value)

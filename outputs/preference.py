@@ -102,7 +102,9 @@ class PreferenceRows:
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the pairs within dialogues that were not discarded, and those between dialogues."""
-        self._batch = [s for s in batch if not self._why_not(s)]
+        self._batch = [
+            s for s in batch if not why_not_learnt(s, include_deception=self.include_deception)
+        ]
         self._preferred = []
         if not self._batch:
             return
@@ -132,14 +134,10 @@ class PreferenceRows:
         """Say what was left out, and which prompts nobody was sent."""
         return left_out_notes(self._left_out + self.actors.counts)
 
-    def _why_not(self, selected: SelectedDialogue) -> str:
-        return why_not_learnt(selected, include_deception=self.include_deception)
-
     def why_none(self, selected: SelectedDialogue) -> str:
         """Return why a dialogue of the latest batch gave no pair."""
-        return self._why_not(selected) or why_no_pair(
-            selected, self._batch, self._preferred, self.origins
-        )
+        not_learnt = why_not_learnt(selected, include_deception=self.include_deception)
+        return not_learnt or why_no_pair(selected, self._batch, self._preferred, self.origins)
 
     def _says_something_else(self, one: PreferredAnswer) -> bool:
         """Return whether the sides of a pair have different words, and count it where not."""

@@ -75,7 +75,7 @@ class ActorRows:
         for selected in batch:
             if self.task == "initiator":
                 yield from self._questions(selected)
-            elif not self._why_not(selected):
+            elif not why_not_learnt(selected, include_deception=self.include_deception):
                 yield from self._answers(selected)
 
     def why_none(self, selected: SelectedDialogue) -> str:
@@ -83,7 +83,7 @@ class ActorRows:
         turns = selected.dialogue.turns
         if self.task == "initiator":
             return "" if any(map(_is_improvised_question, turns)) else NO_QUESTION
-        if why_not := self._why_not(selected):
+        if why_not := why_not_learnt(selected, include_deception=self.include_deception):
             return why_not
         labelled = [turn for turn in turns if self._is_labelled(turn)]
         if not labelled:
@@ -99,9 +99,6 @@ class ActorRows:
     def notes(self) -> tuple[str, ...]:
         """Say what was left out, and which prompts nobody was sent."""
         return left_out_notes(self._left_out + self.actors.counts)
-
-    def _why_not(self, selected: SelectedDialogue) -> str:
-        return why_not_learnt(selected, include_deception=self.include_deception)
 
     def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pipeline.store.materials import is_incomplete
-from pipeline.store.migrations import MIGRATIONS, check_version
+from pipeline.store.migrations import is_older
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from scenarios.errors import UsageError
 
@@ -25,7 +25,7 @@ def bring_up_to_date(folder: Path) -> None:
     """
     path = folder / DATABASE
     with closing(connect_readonly(path)) as connection:
-        old = check_version(connection, path) < len(MIGRATIONS)
+        old = is_older(connection, path)
         if not old and not is_incomplete(connection):
             return
     if not os.access(folder, os.W_OK) or not os.access(path, os.W_OK):

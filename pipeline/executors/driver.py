@@ -83,18 +83,18 @@ class Driver:
         """Why no job can be played any more."""
         self._closing = False
 
-    async def listen(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Let workers join at an address of this machine; return the port.
+    async def listen(self, host: str = "127.0.0.1") -> int:
+        """Let workers join at an address of this machine; return the port, which is a free one.
 
         Raises:
-            UsageError: the address is taken, or not of this machine.
+            UsageError: the address is not of this machine.
         """
         try:
-            self._server = await asyncio.start_server(self._connected, host, port)
+            self._server = await asyncio.start_server(self._connected, host, 0)
         except OSError as error:
             raise UsageError(
-                f"cannot listen for workers at {host}:{port}: {error.strerror or error}",
-                "choose an address of this machine that is free",
+                f"cannot listen for workers at {host}: {error.strerror or error}",
+                "choose an address of this machine",
             ) from error
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound

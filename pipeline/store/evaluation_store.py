@@ -15,15 +15,13 @@ import orjson
 from pipeline.store.answers import AnswerLog
 from pipeline.store.config_epochs import has_begun, set_state
 from pipeline.store.locks import refuse_network_disk
-from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
-from pipeline.store.opening import OpenDatabase, locked
+from pipeline.store.migrations import check_current, refuse_unnumbered
+from pipeline.store.opening import OpenDatabase
 from pipeline.store.queries.charges import Charges, read_charges
 from pipeline.store.sqlite import (
     DATABASE,
     EVALUATION,
-    connect,
     connect_readonly,
-    explained,
     parsing,
 )
 from pipeline.store.writer import Writer, required
@@ -92,18 +90,12 @@ class EvaluationStore(OpenDatabase):
         refuse_network_disk(folder)
         if (folder / DATABASE).exists():
             raise UsageError(f"{folder} holds a run", "choose another folder with -o")
-        path = folder / cls.file
-        lock = locked(folder)
-        with ExitStack() as undo:
-            undo.callback(lock.release)
-            undo.enter_context(explained(path))
-            connection = undo.enter_context(closing(connect(path)))
-            migrate(connection, path)
+
+        def begin_evaluation(connection: sqlite3.Connection) -> None:
             if not has_begun(connection):
                 _begin(connection, folder.resolve().name)
-            store = cls._started(folder, path, connection, lock)
-            undo.pop_all()
-        return store
+
+        return cls._started(folder, folder / cls.file, begin_evaluation)
 
     @classmethod
     def open(cls, folder: Path) -> Self:

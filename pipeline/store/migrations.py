@@ -86,6 +86,13 @@ def refuse_unnumbered(connection: sqlite3.Connection, path: Path) -> None:
         raise damaged(path, f"the version of its schema is {version}, though it holds tables")
 
 
+def is_older(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> bool:
+    """Return whether a database has to be brought up to date; raises like :func:`check_version`."""
+    return check_version(connection, path, migrations) < len(migrations)
+
+
 def check_current(
     connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
 ) -> None:
@@ -94,7 +101,7 @@ def check_current(
     Raises:
         UsageError: its schema is older or newer than that of this hipo.
     """
-    if check_version(connection, path, migrations) < len(migrations):
+    if is_older(connection, path, migrations):
         raise UsageError(
             f"{path} was written by an older hipo",
             f"bring it up to date with: hipo runs show {path.parent}",

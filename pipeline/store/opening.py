@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Self
 
 from pipeline.store.calls import CallLog, charge_lost
 from pipeline.store.locks import RunLock
-from pipeline.store.sqlite import connect_readonly
+from pipeline.store.migrations import migrate
+from pipeline.store.sqlite import connect, connect_readonly, explained
 from pipeline.store.texts import TextTable
 from pipeline.store.writer import PATIENCE_S, Writer
 from scenarios.errors import UsageError
@@ -57,24 +59,36 @@ class OpenDatabase:
 
     @classmethod
     def _started(
-        cls, folder: Path, path: Path, connection: sqlite3.Connection, lock: RunLock
+        cls,
+        folder: Path,
+        path: Path,
+        begin: Callable[[sqlite3.Connection], None] = lambda _: None,
     ) -> Self:
-        """Start the writer on a database that is up to date.
+        """Lock a folder, bring its database up to date, and start the writer on it.
 
         Requests that were in flight when an earlier process died are charged at their worst.
 
         Args:
-            folder: that is opened.
+            folder: that is opened; it is made if need be.
             path: of the database in it.
-            connection: open for writing; it belongs to the writer from now on.
-            lock: of the folder.
+            begin: writes what a new database begins with.
+
+        Raises:
+            UsageError: the folder cannot be written, is in use by another process, or holds a
+                database of a newer hipo.
         """
-        connection.execute("begin immediate")
-        lost = charge_lost(connection)
-        connection.execute("commit")
-        texts = TextTable()
+        lock = locked(folder)
         with ExitStack() as undo:
+            undo.callback(lock.release)
+            undo.enter_context(explained(path))
+            connection = undo.enter_context(closing(connect(path)))
+            migrate(connection, path)
+            begin(connection)
+            connection.execute("begin immediate")
+            lost = charge_lost(connection)
+            connection.execute("commit")
             reader = undo.enter_context(closing(connect_readonly(path)))
+            texts = TextTable()
             writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
             undo.callback(writer.close)
             undo.callback(reader.close)  # before the writer, as in close()

@@ -13,7 +13,7 @@ from pipeline.store import assignments
 from pipeline.store.attention import AttentionLog
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import RunLock, refuse_network_disk
-from pipeline.store.migrations import MIGRATIONS, check_version, migrate
+from pipeline.store.migrations import is_older, migrate
 from pipeline.store.people import PeopleFile
 from pipeline.store.people_database import Note, refuse_emptied, run_mark
 from pipeline.store.queries.dialogues import DialogueReader
@@ -79,7 +79,7 @@ class ReviewStore:
         with ExitStack() as undo:
             undo.enter_context(explained(path))
             writing = undo.enter_context(closing(connect(path, EagerConnection)))
-            if check_version(writing, path) < len(MIGRATIONS):
+            if is_older(writing, path):
                 lock = RunLock(folder)
                 undo.callback(lock.release)
                 migrate(writing, path)

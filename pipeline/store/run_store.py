@@ -22,8 +22,7 @@ from pipeline.store.dialogues import DialogueLog
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
-from pipeline.store.migrations import migrate
-from pipeline.store.opening import OpenDatabase, locked
+from pipeline.store.opening import OpenDatabase
 from pipeline.store.plan_marks import PlanMark, read_mark, write_mark
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
@@ -35,8 +34,6 @@ from pipeline.store.reading import connect_run, refuse_missing, run_exists
 from pipeline.store.recipe_file import write_recipe
 from pipeline.store.sqlite import (
     DATABASE,
-    connect,
-    explained,
 )
 from pipeline.store.writer import Writer, required
 from scenarios.annotations import Annotation
@@ -88,18 +85,14 @@ class RunStore(OpenDatabase):
                 process, or lies on a network file system.
         """
         refuse_network_disk(folder, mounts)
-        lock = locked(folder)
-        with ExitStack() as undo:
-            undo.callback(lock.release)
-            _refuse_existing(folder)
-            undo.enter_context(explained(folder / DATABASE))
-            connection = undo.enter_context(closing(connect(folder / DATABASE)))
-            migrate(connection, folder / DATABASE)
+        _refuse_existing(folder)
+
+        def begin_run(connection: sqlite3.Connection) -> None:
+            _refuse_existing(folder)  # another process may have begun it before this one held it
             begin(connection, name or folder.resolve().name, config, material)
             write_recipe(folder, config.recipe)
-            store = cls._started(folder, folder / DATABASE, connection, lock)
-            undo.pop_all()
-        return store
+
+        return cls._started(folder, folder / DATABASE, begin_run)
 
     @classmethod
     def open(cls, folder: Path, *, readonly: bool = False) -> Self:
@@ -118,17 +111,8 @@ class RunStore(OpenDatabase):
                 undo.pop_all()
             return store
         refuse_missing(folder)
-        path = folder / DATABASE
         refuse_network_disk(folder)
-        lock = locked(folder)
-        with ExitStack() as undo:
-            undo.callback(lock.release)
-            undo.enter_context(explained(path))
-            connection = undo.enter_context(closing(connect(path)))
-            migrate(connection, path)
-            store = cls._started(folder, path, connection, lock)
-            undo.pop_all()
-        return store
+        return cls._started(folder, folder / DATABASE)
 
     # What a run consists of
 

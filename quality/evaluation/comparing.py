@@ -42,41 +42,6 @@ class _OnItems:
     """Accuracy and macro-F1."""
 
 
-def compare(
-    key: ScoreKey,
-    other: str,
-    mine: Sequence[ScoredAnswer],
-    theirs: Sequence[ScoredAnswer],
-    labels: Sequence[str],
-    *,
-    weights: Mapping[str, float] | None = None,
-    weighting: Weighting = "whole",
-    how: Resampling = RESAMPLING,
-) -> ModelComparison:
-    """Return by how much the model of ``key`` differs from another one.
-
-    Only items count that both answered; one that failed was not answered. Where an item was asked
-    with several draws of examples, its answers share what it counts.
-
-    Args:
-        key: what is compared; its model is the first.
-        other: the second model.
-        mine: the answers of the first.
-        theirs: the answers of the second.
-        labels: the labels of the dimension.
-        weights: what an item counts; 1 for each if None.
-        weighting: what the weights are.
-        how: how often and from which seed differences are resampled, and exchanges sampled.
-
-    Raises:
-        UsageError: a reference is none of the labels.
-    """
-    answers = {key: mine, replace(key, model=other): theirs}
-    known = dict.fromkeys(answers, labels)
-    (found,) = compare_all(answers, known, weights=weights, weighting=weighting, how=how)
-    return replace(found, p_holm=None)
-
-
 def compare_all(
     answers: Mapping[ScoreKey, Sequence[ScoredAnswer]],
     labels: Mapping[ScoreKey, Sequence[str]],
@@ -92,12 +57,15 @@ def compare_all(
     p-values hold for all pairs of models, of all modes, of one reference, task and dimension at once;
     and for all pairs of modes, of all models.
 
+    Only items count that both answered; one that failed was not answered. Where an item was asked
+    with several draws of examples, its answers share what it counts.
+
     Args:
         answers: by what they are of.
         labels: the labels of each.
-        weights: as for :func:`compare`.
-        weighting: as for :func:`compare`.
-        how: as for :func:`compare`.
+        weights: what an item counts; 1 for each if None.
+        weighting: what the weights are.
+        how: how often and from which seed differences are resampled, and exchanges sampled.
 
     Raises:
         UsageError: a reference is none of the labels.

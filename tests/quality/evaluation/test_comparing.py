@@ -6,14 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quality.bootstrap import Resampling
-from quality.evaluation.comparing import compare, compare_all, exchange_test
+from quality.evaluation.comparing import compare_all, exchange_test
 from tests.quality.evaluation.scripted import KEY, LABELS, QUICK, answered
 
 OTHER = replace(KEY, model="m/two")
 
 
 def versus(mine, theirs, **options):
-    return compare(KEY, OTHER.model, mine, theirs, LABELS, **{"how": QUICK, **options})
+    answers = {KEY: mine, OTHER: theirs}
+    (found,) = compare_all(answers, dict.fromkeys(answers, LABELS), **{"how": QUICK, **options})
+    return found
 
 
 def test_the_difference_and_its_p_value_are_those_known_by_hand():
