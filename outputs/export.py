@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -117,7 +118,9 @@ def export(
                 return _written(job, draft, document)
         except OSError as error:
             reason = f"{folder} could not be written: {error.strerror or error}"
-            raise MustStop(reason, STORE, "make room on the disk, or choose another -o") from error
+            no_room = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            advice = f"{'make room on the disk, or ' if no_room else ''}choose another -o"
+            raise MustStop(reason, STORE, advice) from error
 
 
 def split_rows(

@@ -15,7 +15,7 @@ from pipeline.recipe import Recipe
 from pipeline.store.config_epochs import ConfigEpoch
 from pipeline.store.materials import MaterialItem, MaterialKind
 from pipeline.store.run_store import RunStore
-from pipeline.store.sqlite import DATABASE, parsing
+from pipeline.store.sqlite import DATABASE, damaged, parsing
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.case import Case
@@ -122,10 +122,14 @@ class RunMaterial:
 
         Raises:
             UsageError: the run was made by an older hipo, and the scenario was not found.
+            StoreDamaged: the scenario has not the fact that the case is about.
         """
         scenario = self.stored_scenario(case)
         if scenario is None:
             raise self._lost(f"the scenario {case.scenario!r}")
+        if case.fact and all(fact.id != case.fact for fact in scenario.facts):
+            what = f"the fact {case.fact!r} of the case {case.id}"
+            raise damaged(self.folder / DATABASE, f"{what} is none of {case.scenario!r}")
         return scenario
 
     @cached_property

@@ -28,6 +28,11 @@ from scenarios.fingerprint import fingerprint
 from scenarios.spelling import suggestion
 
 SHIPPED = Path(__file__).parent / "templates"
+_REPAIR = (
+    "the run is damaged: see what is wrong with hipo runs check, and save what can be read with "
+    "hipo runs repair"
+)
+_MEND = "mend the template, or remove the file to use the shipped one"
 _MAX_BYTES = 256 * 1024
 REMEMBERED_LINES = 8_192
 """Values of prompts that are kept as they are put on a line; 200 bytes each, as a rule."""
@@ -117,11 +122,10 @@ class Templates:
         try:
             found = {name: self._environment.get_template(name) for name in names}
         except TemplateSyntaxError as error:
-            raise UsageError(
-                f"{error.filename}:{error.lineno}: {error.message}",
-                "the run is damaged: see what is wrong with hipo runs check, and save what can be "
-                "read with hipo runs repair",
-            ) from error
+            place = f"{error.filename}:{error.lineno}"
+            raise UsageError(f"{place}: {error.message}", _REPAIR) from error
+        except RecursionError as error:
+            raise UsageError("a stored template is nested too deeply", _REPAIR) from error
         for template in found.values():
             # Jinja copies them whenever it renders, and a plain dict quickly
             template.globals = dict(template.globals)
@@ -233,10 +237,9 @@ class Templates:
             # Some mistakes, unknown filters among them, only show when the template is compiled.
             self._environment.get_template(name)
         except TemplateSyntaxError as error:
-            raise UsageError(
-                f"{file}:{error.lineno}: {error.message}",
-                "mend the template, or remove the file to use the shipped one",
-            ) from error
+            raise UsageError(f"{file}:{error.lineno}: {error.message}", _MEND) from error
+        except RecursionError as error:
+            raise UsageError(f"{file}: is nested too deeply", _MEND) from error
         for included in tree.find_all(jinja_nodes.Include):
             target = included.template
             if isinstance(target, jinja_nodes.Const) and target.value not in self._sources:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scenarios.fingerprint import content_id
@@ -51,6 +51,17 @@ class Case:
             ]
         )  # fmt: skip
 
+    @property
+    def content(self) -> str:
+        """The content hash of everything but the id, which is it unless somebody changed the case."""
+        return content_id(
+            [
+                self.scheme, self.scenario, self.scenario_fingerprint, self.fact, self.goal,
+                self.turns, self.language, [list(drawn) for drawn in self.variation],
+                self.repetition, self.seed,
+            ]
+        )  # fmt: skip
+
 
 def make_case(
     *,
@@ -72,13 +83,8 @@ def make_case(
     """
     if turns < 1:
         raise ValueError(f"a dialogue needs at least 1 turn, got {turns}")
-    drawn = tuple(sorted(variation.items()))
-    fields = [
-        scheme, scenario, scenario_fingerprint, fact, goal, turns, language,
-        [list(pair) for pair in drawn], repetition, seed,
-    ]  # fmt: skip
-    return Case(
-        id=content_id(fields),
+    case = Case(
+        id="",
         scheme=scheme,
         scenario=scenario,
         scenario_fingerprint=scenario_fingerprint,
@@ -86,7 +92,8 @@ def make_case(
         goal=goal,
         turns=turns,
         language=language,
-        variation=drawn,
+        variation=tuple(sorted(variation.items())),
         repetition=repetition,
         seed=seed,
     )
+    return replace(case, id=case.content)

@@ -44,12 +44,19 @@ class UsageError(HipoError):
         self.hint = hint
 
 
+SHOWN = 100
+"""Problems of one file that a message names; a table can have one in every cell."""
+
+
 class InputError(UsageError):
     """One or more problems in a file that the user supplied."""
 
     def __init__(self, problems: Sequence[Problem], hint: str = "") -> None:
-        """Hold every problem, so that all of them are shown at once, and what to do about them."""
-        super().__init__("\n".join(str(problem) for problem in problems), hint)
+        """Hold every problem, and show the first ``SHOWN`` at once, with what to do about them."""
+        lines = [str(problem) for problem in problems[:SHOWN]]
+        if len(problems) > SHOWN:
+            lines.append(f"and {len(problems) - SHOWN:,} problems more")
+        super().__init__("\n".join(lines), hint)
         self.problems = tuple(problems)
 
 

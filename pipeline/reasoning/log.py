@@ -18,7 +18,7 @@ FAILED: Final = "FAILED QUERIES"
 CORRECTING: Final = "CORRECTING PROMPT"
 _SECTIONS: Final = (RESPONSE, PREDICATES, FAILED, CORRECTING)
 
-_ATTEMPT = re.compile(r"^###ATTEMPT##[ \t]*(\d{1,6})[ \t]*~?[ \t]*$", re.MULTILINE)
+_ATTEMPT = re.compile(r"^###ATTEMPT##[ \t]*(\d{1,6})[ \t]*(?:~[ \t]*)?$", re.MULTILINE)
 _HEADER = re.compile(rf"^({'|'.join(_SECTIONS)})##[ \t]*$", re.MULTILINE)
 _MARK = re.compile(rf"^(?=###ATTEMPT##|(?:{'|'.join(_SECTIONS)})##)", re.MULTILINE)
 """Where a body has a line that would be read as a header; it is moved by a blank."""

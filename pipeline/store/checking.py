@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
+from pipeline.store.case_rows import CASE_COLUMNS, case_from
 from pipeline.store.config_epochs import read_configs
 from pipeline.store.migrations import check_current
 from pipeline.store.people_database import PEOPLE, refuse_foreign_people
@@ -80,7 +82,16 @@ def check_database(folder: Path) -> list[Damage]:
             check_current(connection, path)
             findings = [
                 finding
-                for check in (_pages, _references, _configs, _totals, _state, _turns, _prompts)
+                for check in (
+                    _pages,
+                    _references,
+                    _configs,
+                    _cases,
+                    _totals,
+                    _state,
+                    _turns,
+                    _prompts,
+                )
                 for finding in _guarded(check, connection)
             ]
     except StoreDamaged as error:
@@ -130,6 +141,16 @@ def _references(connection: sqlite3.Connection) -> Iterator[Damage]:
 def _configs(connection: sqlite3.Connection) -> Iterator[Damage]:
     read_configs(connection)
     yield from ()
+
+
+def _cases(connection: sqlite3.Connection) -> Iterator[Damage]:
+    changed = 0
+    with parsing(connection, "a case"):
+        for row in connection.execute(f"select {CASE_COLUMNS} from cases"):  # noqa: S608 - constant
+            changed += not is_case_whole(row)
+    if changed:
+        said = f"{plural(changed, 'case')} {'is' if changed == 1 else 'are'}"
+        yield Damage("cases", f"{said} not what the id was made of")
 
 
 def _state(connection: sqlite3.Connection) -> Iterator[Damage]:
@@ -188,6 +209,12 @@ def _prompts(connection: sqlite3.Connection) -> Iterator[Damage]:
             lost += not texts.issuperset(n for _, numbers in orjson.loads(layout) for n in numbers)
     if lost:
         yield Damage("prompts", f"{lost:,} prompts refer to texts that are not there")
+
+
+def is_case_whole(row: Sequence[Any]) -> bool:
+    """Return whether a stored case is what its id was made of."""
+    case = case_from(row)
+    return case.id == case.content
 
 
 def is_text_whole(seq: int, digest: bytes, text: str) -> bool:

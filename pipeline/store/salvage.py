@@ -12,7 +12,8 @@ from pathlib import Path
 import orjson
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
-from pipeline.store.checking import is_text_whole, lost_text_hash
+from pipeline.store.case_rows import CASE_COLUMNS
+from pipeline.store.checking import is_case_whole, is_text_whole, lost_text_hash
 from pipeline.store.damaged_file import columns_of, likely_version, opened
 from pipeline.store.damaged_rows import Row, TableReader
 from pipeline.store.migrations import MIGRATIONS
@@ -26,7 +27,6 @@ COUNTED = ("totals", "tally", "verification_tally")
 JSON = {
     "config_epochs": "config",
     "arms": "description",
-    "cases": "variation",
     "prompts": "layout",
     "traces": "trace",
     "materials": "content",
@@ -292,6 +292,8 @@ class _Copy:
     def _makes_sense(self, table: str, row: dict[str, object]) -> bool:
         if table == "config_epochs" and not self._is_config(row.get("config")):
             return False
+        if table == "cases":
+            return _is_case(row)
         if table == "prompts" and not _is_layout(row.get("layout")):
             return False
         if table in JSON and not _is_json(row.get(JSON[table])):
@@ -367,6 +369,13 @@ class _Copy:
                 )
                 self.result.lost_usd = missing_usd
         self.result.usd = usd + self.result.lost_usd
+
+
+def _is_case(row: Mapping[str, object]) -> bool:
+    try:
+        return is_case_whole([row[column] for column in CASE_COLUMNS.split(", ")])
+    except (ValueError, TypeError, LookupError):
+        return False
 
 
 def _is_layout(value: object) -> bool:

@@ -28,7 +28,7 @@ _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
-_GARBAGE = (ValueError, TypeError, LookupError, AttributeError)
+_GARBAGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 """What parsing a row raises whose content is not what hipo stores."""
 
 

@@ -40,7 +40,7 @@ class _AnswerTable:
         """Read the whole table."""
         header, _, _ = text.partition("\n")
         delimiter = max(",;\t", key=header.count)
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
             if self._accepts(reader.fieldnames or ()):
                 for row in reader:

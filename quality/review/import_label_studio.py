@@ -97,8 +97,11 @@ def _take_region(
     name, value = region.get("from_name"), region.get("value")
     values = _mapping(value, f"{where}.{name}", "a value")
     if name in _OPINION:
-        texts = values.get("choices") or values.get("text") or []
-        sheet.opinion[name] = "\n".join(texts) if isinstance(texts, list) else str(texts)
+        said = values.get("choices") or values.get("text") or []
+        texts = said if isinstance(said, list) else [said]
+        if not all(isinstance(text, str) for text in texts):
+            raise _Odd(f"{where}.{name}", repr(said)[:60], "a text or texts")
+        sheet.opinion[name] = "\n".join(texts)
         return
     dimension = next((d for d in dimensions_of(scheme) if d.id == name), None)
     if dimension is None:

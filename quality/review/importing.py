@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.store.review_imports import MergeResult
@@ -14,6 +14,7 @@ from quality.review.exchange import (
     CONFIRMED,
     ISSUE,
     ISSUE_REASON,
+    LEAD,
     NOTE,
     REJECTED,
     SCENARIO_PROBLEM,
@@ -29,6 +30,9 @@ from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spelling import suggestion
 from scenarios.terms import LabelValue
+
+LONGEST_NAME = 200
+"""Letters of the name of somebody whose answers come in, an address in Label Studio included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ def check_incoming(
             expected = f"an item of the study {study.id!r}"
             problems.append(Problem(file, sheet.where, "item", repr(sheet.item), expected))
             continue
+        problems += _odd_person(sheet, file)
         exhibit = exhibits.of(item)
         targets = exhibit.targets
         asked = {(f.turn, f.dimension.id): f for part in exhibit.sections for f in part.fields}
@@ -128,6 +133,15 @@ def merge_all(
         if outcome in left_out:
             left_out[outcome].append(f"{answer.item.id} by {person.code}")
     return ImportedReviews(outcomes, tuple(left_out["surplus"]), tuple(left_out["closed"]))
+
+
+def _odd_person(sheet: Incoming, file: str) -> Iterator[Problem]:
+    """Yield what of a sheet nobody is called, and no answer takes."""
+    if len(sheet.annotator) > LONGEST_NAME:
+        found = f"a name of {len(sheet.annotator):,} characters"
+        yield Problem(file, sheet.where, "annotator", found, f"at most {LONGEST_NAME}")
+    if not math.isfinite(sheet.lead_s):
+        yield Problem(file, sheet.where, LEAD, "a time without end", "a number of seconds")
 
 
 def _against(

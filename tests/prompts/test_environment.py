@@ -41,6 +41,8 @@ def test_one_file_replaces_one_template_and_changes_the_fingerprint(
 def test_a_stored_template_that_cannot_be_compiled_is_shown_with_its_place():
     with pytest.raises(UsageError, match=r"repair\.j2:2: unexpected '}'\n.*hipo runs check"):
         Templates(stored={"repair.j2": "one\n{{ reasons }"})
+    with pytest.raises(UsageError, match=r"nested too deeply\n.*hipo runs check"):
+        Templates(stored={"repair.j2": "{{ " + 5_000 * "(" + "1" + 5_000 * ")" + " }}"})
 
 
 def test_hidden_files_and_a_readme_are_left_alone(tmp_path):
@@ -55,6 +57,7 @@ def test_hidden_files_and_a_readme_are_left_alone(tmp_path):
     [
         ("responder_usr.j2", "", r"replaces no template\n.*did you mean 'responder_user\.j2'"),
         ("repair.j2", "one\n{% if %}", r"repair\.j2:2: "),
+        ("repair.j2", "{{ " + 5_000 * "(" + "1" + 5_000 * ")" + " }}", "nested too deeply"),
         ("repair.j2", "one\ntwo\n{{ reasons | nosuch }}", r"repair\.j2:3: .*nosuch"),
         ("repair.j2", "one\n{{ reason }}", r"repair\.j2:2: 'reason' .*\n.*did you mean 'reasons'"),
         ("repair.j2", 'a\n{% include "lables.j2" %}', r"repair\.j2:2: .*\n.*mean 'labels\.j2'"),

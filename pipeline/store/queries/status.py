@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -130,15 +131,21 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
     with parsing(connection, "the state of the run"):
         state = _state(meta, arms, counts, totals, verification, alive=alive)
     updated = max(state.worked_until, labelled or 0.0)
+    with parsing(connection, "a time of the run"):
+        asked = (time for one in answering for time in (one.first_at, one.last_at))
+        for time in (state.created, updated, *asked, *(batch.since for batch in batches)):
+            datetime.fromtimestamp(time, UTC)
     return replace(state, updated=updated, answering=answering, batches=batches)
 
 
 def _planned(meta: Mapping[str, str], known: int, settled: int) -> int:
-    """Return how many dialogues are planned, from those known and settled where it is not stored."""
+    """Return how many dialogues are planned, from those known and settled where it is not stored.
+
+    A run of older code, a repaired one, or one that has not begun to play stores it not yet.
+    """
     if "planned" in meta:
         return max(int(meta["planned"]), settled)
-    by_older_code = meta["state"].startswith(FINISHED)
-    return settled if by_older_code else max(known, settled)
+    return settled if meta["state"].startswith(FINISHED) else max(known, settled)
 
 
 def _state(

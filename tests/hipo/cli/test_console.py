@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.cells import cell_len
 
 from hipo.cli.console import columns
+from hipo.cli.errors import guarded
+from scenarios.errors import SHOWN, InputError, Problem, UsageError
 
 
 def test_columns_stand_under_one_another_whatever_script_they_are_in():
@@ -17,3 +20,26 @@ def test_words_are_set_to_the_left_and_numbers_to_the_right():
     assert columns(["name", "n"], [["a", "10"], ["bcdef", "2"]]) == (
         "name    n\na      10\nbcdef   2"
     )
+
+
+def refusing(error: Exception) -> int:
+    def command() -> None:
+        raise error
+
+    return guarded(command)
+
+
+def test_no_message_drives_a_terminal_whatever_it_quotes(capsys: pytest.CaptureFixture[str]):
+    error = UsageError("found '\x1b]0;title\x07\x1b[2J\u202eeman'", "see\nbelow")
+    assert refusing(error) == 2
+    said = capsys.readouterr().err
+    assert said == "error: found '\\x1b]0;title\\x07\\x1b[2J\\x202eeman'\n  see\nbelow\n"
+
+
+def test_a_file_with_countless_problems_is_not_told_all_of_them(
+    capsys: pytest.CaptureFixture[str],
+):
+    problems = [Problem("f", line, "", "x", "y") for line in range(SHOWN + 1234)]
+    assert refusing(InputError(problems)) == 2
+    *_, last = capsys.readouterr().err.splitlines()
+    assert last == "and 1,234 problems more"

@@ -146,16 +146,23 @@ def test_no_half_of_a_file_is_left(hipo: Hipo, command: tuple[str, ...]) -> None
     assert hipo(*command).code == 0
 
 
-def test_an_export_that_finds_no_room_says_what_to_do(
-    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "make room on the disk, or choose another -o"),
+        (errno.EACCES, "choose another -o"),
+    ],
+)
+def test_an_export_that_cannot_be_written_says_what_to_do(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch, number: int, advice: str
 ) -> None:
     def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(number, os.strerror(number))
 
     assert hipo(*GENERATE, "-n", "2").code == 0
     monkeypatch.setattr("outputs.export._written", full)
     ended = hipo("export", "trial", "--any", "-o", "set")
     assert ended.code == 7
     assert "set could not be written: " in ended.err
-    assert ended.err.endswith("make room on the disk, or choose another -o\n")
+    assert ended.err.endswith(f"\n  {advice}\n")
     assert not Path("set").exists()

@@ -68,6 +68,8 @@ def test_a_sound_run_is_sound_and_its_copy_is_equal(hipo: Hipo, sound: Path) -> 
         (sql("delete from prompts where seq = 2"), "choices", "1 row of choices refers to"),
         (sql("delete from texts where seq = 1"), "prompts", "prompts refer to texts"),
         (sql("update texts set text = text || '!' where seq = 1"), "texts", "1 text is not"),
+        (sql("update cases set fact = 'nosuch' where seq = 1"), "cases", "1 case is not what the id"),
+        (sql("update totals set updated_at = 1e300"), "database", "a time of the run cannot be read"),
         (sql("delete from materials where kind = 'scheme'"), "materials", "the scheme hipo is not"),
         (sql("update materials set content = replace(content, 'car', 'cat') where kind = 'scenario'"),
          "materials", "the stored scenario used_car is not what its hash says"),
@@ -110,6 +112,7 @@ TABLES = ("arms", "cases", "choices", "dialogues", "materials", "meta", "prompts
         *(page_of(table) for table in TABLES),
         sql("update arms set description = '{garbage'"),
         sql("update cases set variation = '{garbage' where seq = 2"),
+        sql("update cases set fact = 'nosuch' where seq = 2"),
         sql("delete from turns where dialogue = 2 and turn = 0"),
     ],
 )  # fmt: skip
@@ -204,3 +207,22 @@ def test_a_damaged_file_of_people_is_named_and_left_out(hipo: Hipo, sound: Path)
     assert done.code == 0
     assert ["was not taken over" in note for note in done.data["notes"]] == [True]
     assert not Path("runs/bad-repaired/people.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("damage", "command", "message"),
+    [
+        (sql("update cases set fact = 'nosuch'"), "export", "fact 'nosuch' of the case"),
+        (sql("update annotations set value = 'Odd' where value = 'Manner'"), "export", "'Odd' is no label"),
+        (sql("update totals set updated_at = 1e300"), "runs show", "a time of the run cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_was_changed_by_hand_ends_a_command_with_what_is_wrong(
+    hipo: Hipo, sound: Path, damage: Damage, command: str, message: str
+) -> None:
+    spoilt(sound, damage)
+    more = ("--any", "-o", "set") if command == "export" else ()
+    ended = hipo(*command.split(), "bad", *more)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "hipo runs check" in ended.err

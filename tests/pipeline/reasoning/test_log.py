@@ -10,6 +10,7 @@ from pipeline.reasoning.log import (
     read_log,
     write_log,
 )
+from tests.cpu_limit import cpu_limit
 from tests.pipeline.reasoning.games import unhurried
 
 LOG = """###ATTEMPT##0~
@@ -108,6 +109,11 @@ def test_any_text_is_read_with_a_report_and_never_a_traceback(noise, shuffled):
         log = read_log(text, "log")
         assert is_log(text) == bool(log.attempts)
         assert log.attempts or log.problems
+
+
+def test_a_line_of_blanks_that_begins_no_attempt_takes_no_time():
+    with cpu_limit(5):
+        assert not is_log("###ATTEMPT##0" + 40_000 * " " + "x")
 
 
 def test_oddities_of_the_form_are_told():

@@ -174,11 +174,32 @@ def test_a_file_with_one_mistake_changes_nothing(run: Path) -> None:
         '[{"data": {"item": "c/a#3"}, "annotations": [{"result": []}]}]',
         ODD % ("veracty", '["Quality"]'),
         ODD % ("veracity", '["Quality", "Manner"]'),
+        ODD % ("note", "[1]"),
+        ODD % ("issue", '{"a": 1}'),
     ],
 )
 def test_what_is_no_label_studio_export_is_refused(run: Path, text: str) -> None:
     with pytest.raises(InputError):
         read_label_studio(text, run_material_scheme(run), "f")
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ("{item}#3," + "n" * 201 + ",Quality,1", "annotator"),
+        ("{item}#3,Ada,Quality,1e999", "lead_s"),
+        ('"{item}#3,Ada,Quality,1\n', ""),  # the quotation mark would swallow all that follows
+    ],
+)
+def test_what_no_answer_takes_is_refused(run: Path, row: str, field: str) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        item = store.sheets.items(room.study)[0][0].id
+        text = f"item,annotator,veracity,lead_s\n{row.format(item=item)}\n"
+        with pytest.raises(InputError) as caught:
+            room.bring_in(read_csv(text, room.scheme, "f"))
+        assert room.sheets() == []
+    assert [problem.field for problem in caught.value.problems] == [field]
 
 
 def run_material_scheme(folder: Path) -> Scheme:
