@@ -22,10 +22,12 @@ from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Spending, Watcher
+from pipeline.budget import Ledger
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
+from pipeline.run_link import LocalRun
 from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, ENOUGH, INTERRUPTED, STORE, Stop
 from pipeline.store.queries.status import ended
@@ -36,7 +38,7 @@ from scenarios.errors import UsageError
 from scenarios.margins import unmet_in_words
 
 if TYPE_CHECKING:
-    from hipo.app.verification import Comparing
+    from hipo.app.judging_tools import Equipped
     from hipo.app.workers import WorkerConnections
 
 
@@ -138,7 +140,7 @@ async def generate_prepared(
             stop = Stop()
             with interruptible(stop, watching.note, enabled=signals):
                 try:
-                    stage = PlayContext(connections, store, stop, watching, retry_failed)
+                    stage = _context(connections, store, stop, watching, retry_failed=retry_failed)
                     outcome = await (play or play_plan)(stage)
                 except UsageError:
                     store.set_state(f"stopped:{CONFIGURATION}")
@@ -174,12 +176,15 @@ class PlayContext:
     connections: Connections | WorkerConnections
     store: RunStore
     stop: Stop
+    ledger: Ledger
+    link: LocalRun
+    """With what it has learned of endpoints: plans that are played one after the other share it."""
     watching: Watcher
     retry_failed: bool = False
     tried: int = 0
     """Size of the smaller plan whose failures this session has played or judged again already."""
-    comparing: Comparing | None = None
-    """Gives what dialogues are embedded with; None: each play of a plan has its own."""
+    equipped: Equipped | None = None
+    """Gives judges their tools; None: each play of a plan has its own."""
 
     def left(self, prepared: Prepared) -> tuple[Iterable[Case], PlanProgress | None]:
         """Return what of a plan may be left to play, and how far it is played, for the engine.
@@ -192,21 +197,33 @@ class PlayContext:
         return progress.cases(), progress
 
 
+def _context(
+    connections: Connections | WorkerConnections,
+    store: RunStore,
+    stop: Stop,
+    watching: Watcher,
+    *,
+    retry_failed: bool,
+) -> PlayContext:
+    prepared = connections.prepared
+    ledger = ledger_of(prepared.recipe, store, prepared.spent_elsewhere)
+    link = local_run(prepared.recipe.limits, store.calls, ledger, stop, watching.warn)
+    return PlayContext(connections, store, stop, ledger, link, watching, retry_failed)
+
+
 async def play_plan(stage: PlayContext) -> RunOutcome:
     """Run the engine over the plan, watched."""
     prepared, store, stop, watching = (
         stage.connections.prepared, stage.store, stage.stop, stage.watching,
     )  # fmt: skip
-    recipe = prepared.recipe
-    ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
-
-    link = local_run(recipe.limits, store.calls, ledger, stop, watching.warn)
+    ledger, link = stage.ledger, stage.link
 
     def spending() -> Spending:
         usd = None if prepared.unpriced else ledger.spent_usd
         return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count)
 
-    async with batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender:
+    limits = prepared.recipe.limits
+    async with batching(limits, store.calls, ledger, stop, watching.note) as sender:
         engine = Engine(
             store,
             stage.connections.players(link, watching.note, sender=sender),

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hipo.app.generation import PlayContext, play_plan, there_before
+from hipo.app.judging_tools import equipped_once
 from hipo.app.preparation import Prepared
 from hipo.app.remaining import remaining
 from hipo.app.resumption import planned_with
-from hipo.app.verification import comparing_once
 from pipeline.run_material import load_material
 from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore
@@ -62,8 +62,8 @@ class SaturatedPlay:
 
     async def __call__(self, stage: PlayContext) -> RunOutcome:
         """Play one window after the other."""
-        async with comparing_once() as comparing:
-            return await self._windows(replace(stage, comparing=comparing))
+        async with equipped_once() as equipped:
+            return await self._windows(replace(stage, equipped=equipped))
 
     async def _windows(self, stage: PlayContext) -> RunOutcome:
         prepared = stage.connections.prepared

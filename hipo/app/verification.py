@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
 
 from hipo.app.batching import batching
-from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.endpoints import EndpointPool, local_run
 from hipo.app.executors import executor_for
 from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
+from hipo.app.judging_tools import equipped
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.option_values import several
 from hipo.app.resumption import ledger_of
@@ -23,7 +23,6 @@ from hipo.app.unstored import tell_unstored
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Watcher, spent_on_judging
-from pipeline.embeddings import Note, installed_encoder, sentence_encoder
 from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.runner import Executor, Progress, RunOutcome
@@ -58,10 +57,6 @@ class JudgingReady:
     prompts: JudgePrompts
     policy: Policy
     gates: GateSettings
-
-
-Comparing = Callable[[JudgingReady, Note], AbstractAsyncContextManager[Encoder | None]]
-"""Gives what dialogues are embedded with, as :func:`comparing` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +192,13 @@ async def verify_async(
         stop = Stop()
         limits = ready.recipe.limits
         async with (
-            providers_for(ready.panels.uses, limits) as providers,
-            comparing(ready, watching.note) as encoder,
+            equipped(ready, limits, watching.note) as tools,
             batching(limits, store.calls, ledger, stop, watching.note) as sender,
         ):
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
-            pool = EndpointPool(limits, providers, link, watching.note, sender=sender)
+            pool = EndpointPool(limits, tools.providers, link, watching.note, sender=sender)
             verification = verification_of(
-                ready, store, pool, stop, encoder=encoder, on_progress=watching.see,
+                ready, store, pool, stop, encoder=tools.encoder, on_progress=watching.see,
                 retry_unreadable=retry_unreadable,
             )  # fmt: skip
             spending = spent_on_judging(ledger, link, priced=not ready.panels.unpriced)
@@ -264,37 +258,3 @@ def policy_material(policy: Policy, gates: GateSettings) -> MaterialItem:
 async def run_all(verification: Verification, store: RunStore, executor: Executor) -> None:
     """Verify whatever of a run is not verified yet."""
     await verification.run(store.dialogues(traces=False), executor)
-
-
-@asynccontextmanager
-async def comparing(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | None]:
-    """Give what dialogues are embedded with, and close it unless the user leaves at once.
-
-    None where nobody wants embeddings, or where the encoder's packages are not installed. Nothing
-    is loaded before the first text is encoded; ``note`` is told then.
-    """
-    encoder = None
-    if ready.gates.embeds and ready.recipe.verification.embeddings:
-        named, device = ready.recipe.embedding.model, ready.recipe.embedding.device
-        encoder = (
-            installed_encoder(None, device, note, apart=True)
-            if named is None
-            else sentence_encoder(named, device, note, apart=True)
-        )
-    async with encoder or nullcontext():
-        yield encoder
-
-
-@asynccontextmanager
-async def comparing_once() -> AsyncIterator[Comparing]:
-    """Give :func:`comparing` to plans that are verified one after the other: all have one encoder."""
-    made: list[Encoder | None] = []
-    async with AsyncExitStack() as stack:
-
-        @asynccontextmanager
-        async def compare(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | None]:
-            if not made:
-                made.append(await stack.enter_async_context(comparing(ready, note)))
-            yield made[0]
-
-        yield compare

@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hipo.app.batching import batching, check_batches
-from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.endpoints import EndpointPool
 from hipo.app.executors import playing_executor
 from hipo.app.foils import foils_of, try_foils
 from hipo.app.generation import PlayContext, played_in_all, there_before
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
+from hipo.app.judging_tools import equipped
 from hipo.app.preparation import Prepared
 from hipo.app.quota import PlannedQuota
 from hipo.app.quota_rounds import QuotaRounds
 from hipo.app.remaining import Remainder, begun_for_quota, remaining, whole_plan
-from hipo.app.resumption import ledger_of, planned_with
+from hipo.app.resumption import planned_with
 from hipo.app.verification import (
     check_settings,
-    comparing,
     judge_prompts,
     make_ready,
     verification_of,
@@ -158,16 +158,14 @@ class VerifiedPlay:
         recipe, store, stop, watching = prepared.recipe, stage.store, stage.stop, stage.watching
         ready = make_ready(store, self._within(recipe))
         check_batches([*prepared.uses.values(), *ready.panels.uses], recipe.limits)
-        ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
-        link = local_run(recipe.limits, store.calls, ledger, stop, watching.warn)
+        ledger, link = stage.ledger, stage.link
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
-            providers_for(ready.panels.uses, recipe.limits) as providers,
-            (stage.comparing or comparing)(ready, watching.note) as encoder,
+            (stage.equipped or equipped)(ready, recipe.limits, watching.note) as tools,
             batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender,
         ):
-            pool = EndpointPool(recipe.limits, providers, link, watching.note, sender=sender)
-            verification = verification_of(ready, store, pool, stop, encoder=encoder)
+            pool = EndpointPool(recipe.limits, tools.providers, link, watching.note, sender=sender)
+            verification = verification_of(ready, store, pool, stop, encoder=tools.encoder)
             players = stage.connections.players(
                 link, watching.note, in_flight=pool.in_flight, sender=sender
             )

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hipo.app import verification
+from hipo.app import judging_tools
 from pipeline.embeddings import BatchingEncoder
 from pipeline.recipe import Recipe
 from scenarios.errors import UsageError
@@ -19,7 +19,7 @@ READY = SimpleNamespace(gates=SimpleNamespace(embeds=True), recipe=Recipe())
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> BatchingEncoder:
     made = BatchingEncoder(lambda: lambda texts: np.ones((len(texts), 1), np.float32))
-    monkeypatch.setattr(verification, "installed_encoder", lambda *_, **__: made)
+    monkeypatch.setattr(judging_tools, "installed_encoder", lambda *_, **__: made)
     return made
 
 
@@ -29,7 +29,7 @@ async def test_the_encoder_is_closed_whether_verification_works_or_not(
     encoder: BatchingEncoder, error: UsageError | None
 ) -> None:
     async def verify() -> None:
-        async with verification.comparing(READY, lambda _: None):  # type: ignore[arg-type]
+        async with judging_tools.comparing(READY, lambda _: None):  # type: ignore[arg-type]
             await encoder.encode(["Is it there?"])
             if error is not None:
                 raise error
@@ -42,7 +42,7 @@ async def test_the_encoder_is_closed_whether_verification_works_or_not(
 @pytest.mark.anyio
 async def test_whoever_leaves_at_once_does_not_wait_for_it(encoder: BatchingEncoder) -> None:
     with pytest.raises(asyncio.CancelledError):
-        async with verification.comparing(READY, lambda _: None):  # type: ignore[arg-type]
+        async with judging_tools.comparing(READY, lambda _: None):  # type: ignore[arg-type]
             raise asyncio.CancelledError
     assert len(await encoder.encode(["Is it there?"])) == 1
     await encoder.close()

@@ -7,13 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
 import yaml
 
+from hipo.app import endpoints
 from pipeline.offline.engine import answer as rules
 from pipeline.providers.errors import ProviderError
+from pipeline.providers.registry import ModelName
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
 from quality.judges.protocol import JudgeIdentity
@@ -176,6 +179,28 @@ def test_a_limit_of_cases_ends_a_run_that_is_not_saturated(hipo: Hipo, tmp_path:
     both = hipo("generate", "one.yaml", "--until-saturated", "0.1", "--accepted", "3", "-o", "two")
     assert both.code == 2
     assert not (tmp_path / "two").exists()
+
+
+@pytest.mark.parametrize("verified", [(), ("--verify", "--judge", "offline/judge")])
+def test_all_windows_share_what_is_open_and_what_was_learned(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verified: tuple[str, ...]
+) -> None:
+    made = Counter[str]()
+    for module, name in ((endpoints, "build_provider"), (endpoints, "RateLimiters")):
+        make = getattr(module, name)
+
+        def counted(*given: object, make: Any = make, name: str = name, **more: object) -> object:
+            made[" ".join([name, *(str(one) for one in given if isinstance(one, ModelName))])] += 1
+            return make(*given, **more)
+
+        monkeypatch.setattr(module, name, counted)
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(RECIPE))
+    command = ("generate", "one.yaml", "--until-saturated", "0", "--saturation-window", "10",
+               "-n", "40", "-o", "run")  # fmt: skip
+    assert hipo(*command, *verified).code == 0
+    assert hipo("runs", "show", "run", "--format", "json").data["generated"] == 40
+    assert "build_provider offline/rules" in made
+    assert set(made.values()) == {1}, made
 
 
 def test_failures_are_played_again_once_and_not_once_a_window(hipo: Hipo, tmp_path: Path) -> None:
