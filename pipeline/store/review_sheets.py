@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -69,6 +71,11 @@ _STANDINGS = """
         left join newest_reviews v on v.assignment = s.seq
     where i.study = ? and s.state <> 'given_back' order by p.seq, s.done_at"""
 
+_LEAD_TIMES = """
+    select v.lead_s from annotators p cross join assignments s on s.annotator = p.seq
+        join review_items i on i.seq = s.item join newest_reviews v on v.assignment = s.seq
+    where i.study = ? and s.state = 'done' and v.lead_s is not null"""
+
 
 class SheetLog:
     """The answers of every study of a run."""
@@ -104,22 +111,14 @@ class SheetLog:
 
     def standings(self, study: ReviewStudy) -> list[Standing]:
         """Return how far everybody is who has been given an item."""
-        people: dict[int, Standing] = {}
-        for seq, code, role, state, lead_s, done_at, finished in self._reader.execute(
-            _STANDINGS, (study.seq,)
-        ):
-            before = people.get(seq) or Standing(code, role, 0, 0, (), None, bool(finished))
-            done = state == "done"
-            people[seq] = Standing(
-                code,
-                role,
-                before.done + done,
-                before.open + (not done),
-                (*before.seconds, lead_s) if done and lead_s is not None else before.seconds,
-                max(before.last or 0.0, done_at) if done and done_at else before.last,
-                bool(finished),
-            )
-        return list(people.values())
+        rows = self._reader.execute(_STANDINGS, (study.seq,))
+        return [_standing(list(own)) for _, own in groupby(rows, key=itemgetter(0))]
+
+    def lead_times(self, study: ReviewStudy, *, annotator: int | None = None) -> list[float]:
+        """Return the lead time of every answer of one person, else of everybody who annotates."""
+        whose = "p.role = 'annotator'" if annotator is None else "p.seq = ?"
+        values = (study.seq,) if annotator is None else (study.seq, annotator)
+        return [lead_s for (lead_s,) in self._reader.execute(f"{_LEAD_TIMES} and {whose}", values)]
 
     def adjudications(
         self, study: ReviewStudy, *, item: int | None = None
@@ -198,6 +197,21 @@ class SheetLog:
         for seq, *label in self._reader.execute(query, (orjson.dumps(list(numbers)).decode(),)):
             found[seq].append(given_label(label))
         return found
+
+
+def _standing(rows: Sequence[Sequence[Any]]) -> Standing:
+    """Return how far somebody is, of whom there is a row for each item."""
+    _, code, role, *_, finished = rows[0]
+    done = [(lead_s, done_at) for _, _, _, state, lead_s, done_at, _ in rows if state == "done"]
+    return Standing(
+        code,
+        role,
+        done=len(done),
+        open=len(rows) - len(done),
+        seconds=tuple(lead_s for lead_s, _ in done if lead_s is not None),
+        last=max((done_at for _, done_at in done if done_at), default=None),
+        finished=bool(finished),
+    )
 
 
 def _sheet(row: Sequence[Any], labels: Sequence[GivenLabel], note: Note) -> Sheet:

@@ -166,10 +166,9 @@ def _incomplete(
 
 def _minutes(service: ReviewService, guest: VisitorSession, left: int) -> int | None:
     """Return how long what is left takes somebody: at their own pace, else at that of the others."""
-    standings = service.store.sheets.standings(service.study)
-    own = [s for one in standings if one.code == guest.person.code for s in one.seconds]
-    every = [s for one in standings if one.role == "annotator" for s in one.seconds]
-    return minutes_left(own if len(own) >= _OWN_PACE else every, left)
+    sheets, study = service.store.sheets, service.study
+    own = sheets.lead_times(study, annotator=guest.person.seq)
+    return minutes_left(own if len(own) >= _OWN_PACE else sheets.lead_times(study), left)
 
 
 def _item_page(

@@ -70,7 +70,10 @@ class ReviewService:
     def fill(self) -> int:
         """Take in what has become reviewable, and return how many items are new."""
         self._filled_at = time.monotonic()
-        return fill(self.store, self.study, self.selection, self.scenario_of)
+        # Read beside this thread: while a long query of its connection goes on, pages that read by
+        # the same one would see the study as it was when that began.
+        with ReviewStore.open(self.store.folder) as store:
+            return fill(store, self.study, self.selection, self.scenario_of)
 
     @property
     def offered(self) -> dict[str, str]:

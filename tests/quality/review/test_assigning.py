@@ -12,6 +12,8 @@ import pytest
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.reviews import ReviewStore
 from scenarios.reviews import AnswerRefused, FormDraft, GivenLabel, Opinion, ReviewStudy
+from tests.quality.review.serving import served
+from tests.quality.review.visitor import Visitor, answer_item
 
 LABELS = [GivenLabel(3, "veracity", "Quality"), GivenLabel(None, "goal", "deception")]
 
@@ -214,3 +216,38 @@ def test_a_study_is_not_continued_under_other_rules(run: Path) -> None:
         study_in(store, per_item=2)
         with pytest.raises(Exception, match="was begun as quiz by 2 each"):
             study_in(store, per_item=3)
+
+
+@pytest.mark.anyio
+async def test_lead_times_are_of_one_person_or_of_all_who_annotate(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        study = study_in(store)
+        ada, bea = people(store, 2)
+        for who, seconds in ((ada, 7.0), (bea, 20.0), (ada, 5.0)):
+            number = await take(store, study, who)
+            assert number is not None
+            opinion = Opinion(lead_s=seconds)
+            await store.submit(study, number, who, LABELS, opinion, lease_s=600)
+        await take(store, study, bea)
+        sheets = store.sheets
+        assert sorted(sheets.lead_times(study, annotator=ada)) == [5.0, 7.0]
+        assert sorted(sheets.lead_times(study)) == [5.0, 7.0, 20.0]
+        standings = [(one.done, one.open, one.seconds) for one in sheets.standings(study)]
+        assert standings == [(2, 0, (7.0, 5.0)), (1, 1, (20.0,))]
+
+
+def test_a_page_does_not_go_through_the_answers_of_the_others(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(run, mode="quiz", per_item=2) as site:
+        sheets, ada = site.service.store.sheets, Visitor(site.url)
+        path = ada.come_in(site.link(), "Ada")
+        for _ in range(3):
+            path, _ = ada.get(answer_item(ada, path).location)
+        (standing,) = sheets.standings(site.service.study)
+        own = {1: list(standing.seconds)}
+        monkeypatch.setattr(sheets, "lead_times", lambda _, *, annotator: own[annotator])
+        monkeypatch.setattr(sheets, "standings", None)
+        _, page = ada.get(path)
+    assert standing.done == 3
+    assert "about 1 min left" in page.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -16,6 +17,7 @@ import pytest
 
 from pipeline.store.people_database import PEOPLE
 from pipeline.store.reviews import ReviewStore
+from quality.review import service
 from tests.quality.review.serving import served
 from tests.quality.review.visitor import Answer, Visitor, answer_item, csrf_of
 
@@ -183,3 +185,32 @@ async def test_a_session_keeps_the_person_it_has(run: Path) -> None:
         assert visit.annotator is not None
         assert visit.annotator.seq == ada.seq
         assert [person.name for person in people.everybody()] == ["Bea", "Ada"]
+
+
+def test_items_are_given_out_while_new_dialogues_are_looked_for(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, answered = threading.Event(), threading.Event()
+
+    def fill_slowly(store: ReviewStore, *rest: object) -> int:
+        rows = store.dialogues._reader.execute("select seq from dialogues")
+        assert rows.fetchone() is not None  # a query of this connection goes on meanwhile
+        begun.set()
+        answered.wait(20)
+        return len(rows.fetchall())
+
+    with served(run, mode="quiz", per_item=2) as site, ThreadPoolExecutor(1) as pool:
+        ada, bea = Visitor(site.url), Visitor(site.url)
+        ada.come_in(site.link(), "Ada")
+        first = bea.come_in(site.link(), "Bea")
+        monkeypatch.setattr(service, "fill", fill_slowly)
+        site.service._filled_at = float("-inf")
+        waiting = pool.submit(ada.get, "/next")
+        assert begun.wait(20)
+        try:
+            answer_item(bea, first)
+            path, page = bea.get("/next")
+        finally:
+            answered.set()
+        assert waiting.result()[1].status == 200
+    assert (page.status, path != first) == (200, True)
