@@ -16,6 +16,7 @@ from prompts.tasks.answers import labels_answer
 from prompts.tasks.asked import misfits
 from prompts.tasks.items import TaskItem
 from prompts.tasks.modes import Mode
+from prompts.tasks.part import TaskQuestion
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.dialogue import TacticLabel
@@ -86,12 +87,14 @@ class BenchmarkPrompts:
             right: the labels it has, by dimension.
         """
         row = self._nothing.copy()
+        asked: TaskQuestion | None = None
         for mode, prompts in self._prompts.get(aspect, {}).items():
             questions = prompts.questions(item)
             if not questions:
                 continue  # what the task asks concerns nobody who says such words
             (asked,) = questions
             row[PROMPTS[mode]] = message_list(asked.question.messages)
+        if asked is not None:
             row[TARGET] = self._target(asked.dimensions, right)
             for dimension in self._dimensions:
                 if dimension.id in asked.options:

@@ -15,8 +15,9 @@ DEFAULT_WINDOW: Final = 1024
 _TOKENS = re.compile(r"[A-Za-z]{1,7}|\d|\s{2,}|[^\sA-Za-z\d]")
 _FOREIGN = re.compile(r"[A-Za-z]{1,2}|\d|\s{2,}|[^\sA-Za-z\d]")
 """The same where words are not English: vocabularies hold few of them whole."""
-_WORD = re.compile(r"[A-Za-z]+")
-_COMMON = frozenset(("the", "and", "you", "that", "this", "what", "with", "from", "your", "they"))
+_LETTERS = bytes(byte | 0x20 if chr(byte).isalpha() else 0x20 for byte in range(128)).ljust(256)
+"""Letters in lower case, and a space for every other byte."""
+_COMMON = frozenset(b"the and you that this what with from your they".split())
 """Words that English is full of, and that look like those of few other languages."""
 _ENOUGH, _SHARE = 10, 0.05
 """Of so many different words and more, such a share is among them where a text is English."""
@@ -64,7 +65,7 @@ def _counts(line: str) -> tuple[int, int, bool, int]:
         How many different words it has, how many of them are common in English, whether it is not
         English by itself, and how many tokens it has if it is.
     """
-    words = set(map(str.lower, _WORD.findall(line)))
+    words = set(line.encode("ascii", "replace").translate(_LETTERS).split())
     common = len(words & _COMMON)
     is_foreign = (
         not line.isascii() and _ACCENTED.search(line) is not None and common < _SHARE * len(words)
@@ -146,7 +147,7 @@ def _tokens(value: object) -> int:
     if isinstance(value, str):
         return estimated_tokens(value) + _OF_A_MESSAGE
     if isinstance(value, _MESSAGE):
-        return sum([_tokens(str(value[key])) for key in ("content", "value") if key in value])
+        return _tokens(value.get("content", value.get("value")))
     if isinstance(value, _MESSAGES):
         return sum(map(_tokens, value))
     return 0
