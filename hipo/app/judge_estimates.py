@@ -11,7 +11,7 @@ from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.foils import foil_jobs
 from hipo.app.judges import Juror, Panels
 from hipo.app.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate, LongestAnswer
-from hipo.app.verification import JudgingReady
+from hipo.app.judging_tools import JudgingReady
 from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore

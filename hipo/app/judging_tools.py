@@ -1,20 +1,33 @@
-"""What judging takes that is slow to open: the providers of judges, and what embeds dialogues."""
+"""What judging takes: found and checked, then open: providers of judges, and what embeds dialogues."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hipo.app.endpoints import providers_for
+from hipo.app.judges import Panels
 from pipeline.embeddings import Note, installed_encoder, sentence_encoder
 from pipeline.providers.protocol import Provider
-from pipeline.recipe import Limits
+from pipeline.recipe import Limits, Recipe
+from pipeline.run_material import RunMaterial
 from pipeline.voting import Encoder
+from prompts.judges import JudgePrompts
+from quality.gates.settings import GateSettings
+from quality.policy import Policy
 
-if TYPE_CHECKING:
-    from hipo.app.verification import JudgingReady
+
+@dataclass(frozen=True, slots=True)
+class JudgingReady:
+    """Everything verification takes, found and checked; nothing is connected or sent."""
+
+    recipe: Recipe
+    material: RunMaterial
+    panels: Panels
+    prompts: JudgePrompts
+    policy: Policy
+    gates: GateSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +38,7 @@ class JudgingTools:
     encoder: Encoder | None
 
 
-Equipped = Callable[["JudgingReady", Limits, Note], AbstractAsyncContextManager[JudgingTools]]
+Equipped = Callable[[JudgingReady, Limits, Note], AbstractAsyncContextManager[JudgingTools]]
 """Gives the tools of judges, as :func:`equipped` does."""
 
 

@@ -14,7 +14,7 @@ from hipo.app.executors import executor_for
 from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
-from hipo.app.judging_tools import equipped
+from hipo.app.judging_tools import JudgingReady, equipped
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.option_values import several
 from hipo.app.resumption import ledger_of
@@ -24,7 +24,7 @@ from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.recipe import Recipe
-from pipeline.run_material import RunMaterial, load_material
+from pipeline.run_material import load_material
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.materials import MaterialItem
@@ -45,18 +45,6 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-
-
-@dataclass(frozen=True, slots=True)
-class JudgingReady:
-    """Everything verification takes, found and checked; nothing is connected or sent."""
-
-    recipe: Recipe
-    material: RunMaterial
-    panels: Panels
-    prompts: JudgePrompts
-    policy: Policy
-    gates: GateSettings
 
 
 @dataclass(frozen=True, slots=True)

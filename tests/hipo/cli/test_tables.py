@@ -9,29 +9,14 @@ from typing import Any
 import pytest
 
 from pipeline.run_material import load_material
-from pipeline.store.queries.export import CorpusFilter, open_corpus
-from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
 from tests.hipo.cli.conftest import Hipo, Result
-
-HEADER = (
-    "id,sd_listener_role,sd_situation,sd_speaker_role,sd_utterance,"
-    "sl_plutchik_primary_Ada,sl_plutchik_primary_Bo,sl_plutchik_primary_Cy,gold_standard,"
-    "sl_v_Ada,sl_v_Bo,sl_v_Cy,Notes"
-)
-ROWS = """\
-1,host,A dinner goes wrong.,guest,"Well, lovely.",anger,anger,anger,anger,unpleasant,unpleasant,very unpleasant,
-2,boss,The printer is out again.,clerk,What a surprise.,sadness,anger,sadness,sadness,unpleasant,neutral,unpleasant,
-3,sister,A parcel is late.,brother,It will come.,joy,trust,fear,trust,pleasant,pleasant,unpleasant,the expert chose
-4,coach,A race is lost.,runner,I had fun.,joy,joy,bliss,joy,pleasant,very pleasant,pleasant,
-"""
+from tests.hipo.cli.small_table import written_table
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "data_sarcasm-irony.csv"
-    path.write_text(f"{HEADER}\n{ROWS}", encoding="utf-8")
-    return path
+    return written_table(tmp_path)
 
 
 def as_json(hipo: Hipo, *words: str | Path) -> dict[str, Any]:
@@ -39,10 +24,6 @@ def as_json(hipo: Hipo, *words: str | Path) -> dict[str, Any]:
     assert result.code == 0, result.err
     found: dict[str, Any] = json.loads(result.out)
     return found
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def value(found: dict[str, Any], dimension: str, statistic: str) -> float | None:
@@ -131,23 +112,6 @@ def test_a_run_made_of_a_table_knows_situation_people_and_assigned_label(
         "listener": ("host", False),
     }
     assert scenario.labelled_roles == ("speaker",)
-
-
-def test_reports_and_exports_of_a_run_see_imported_annotations(
-    hipo: Hipo, table: Path, tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
-    with open_figures(run) as figures:
-        answers = figures.answers()
-    assert {answer.mode for answer in answers} == {"imported"}
-    assert len(answers) == 4 * 3 * 2 - 1
-    with open_corpus(run) as corpus:
-        settled = [
-            {label.dimension: label.value for label in entry.dialogue.turns[0].tactic}
-            for entry in corpus.entries(CorpusFilter(), adjudicated=True)
-        ]
-    assert sorted(labels["emotion"] for labels in settled) == ["anger", "joy", "sadness", "trust"]
 
 
 TALK = """\
@@ -337,87 +301,6 @@ def test_how_a_map_measures_is_not_overruled(hipo: Hipo, table: Path) -> None:
     assert "leave it out" in result.err
 
 
-def test_what_most_people_say_is_the_reference_of_imported_dialogues(
-    hipo: Hipo, table: Path, tmp_path: Path
-) -> None:
-    table.write_text(table.read_text("utf-8").replace("gold_standard", "somebody_else"), "utf-8")
-    run, benchmark = tmp_path / "run", tmp_path / "set"
-    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
-    done = hipo("export", str(run), "--to", "benchmark", "-o", str(benchmark), "--any")
-    assert done.code == 0, done.err
-    assert "utterances with labels that most people gave: 4" in done.out
-    # The emotion of the parcel; on how pleasant a line is two of three say the same everywhere.
-    assert "labels left out on which people are split: 1" in done.out
-    rows = lines_of(next(benchmark.rglob("*.jsonl")))
-    alone = [row for row in rows if row["aspect"] == "utterance"]
-    assert {row["labelled_by"] for row in alone} == {"people"}
-    labels = {row["utterance"]: row["label_emotion"] for row in alone}
-    assert labels == {
-        "Well, lovely.": "anger", "What a surprise.": "sadness", "It will come.": None,
-        "I had fun.": "joy",
-    }  # fmt: skip
-    parcel = next(row for row in alone if row["label_emotion"] is None)
-    assert parcel["label_valence"] == pytest.approx(2 / 3)
-    assert "emotion" not in json.loads(parcel["target"])  # nobody knows it, and null says no answer
-    for source in (benchmark, run):
-        evaluated = tmp_path / f"of_{source.name}"
-        asked = hipo("evaluate", str(source), *(["--any"] if source == run else []),
-                     "--task", "cei-emotion", "--model", "offline/random", "-o", str(evaluated))  # fmt: skip
-        assert asked.code == 0, asked.err
-        results = lines_of(evaluated / "results.jsonl")
-        assert len(results) == 4
-        right = {row["references"].get("people", {}).get("emotion") for row in results}
-        assert right == {"anger", "sadness", "joy", None}
-
-
-def test_splits_of_imported_dialogues_spread_what_annotators_say(
-    hipo: Hipo, table: Path, tmp_path: Path
-) -> None:
-    emotions = ("anger", "joy", "fear", "trust")
-    said = [f"{n},aunt,Scene {n}.,nephew,Line {n}.,{','.join([emotions[n % 4]] * 4)},,,,"
-            for n in range(24)]  # fmt: skip
-    table.write_text("\n".join([HEADER, *said, ""]), "utf-8")
-    run, divided = str(tmp_path / "run"), tmp_path / "set"
-    assert hipo("import", str(table), "--map", "cei", "-o", run).code == 0
-    options = ("--to", "benchmark", "--any", "--splits", "50,0,50", "-o", str(divided))
-    assert hipo("export", run, *options).code == 0
-    for split in ("train", "test"):
-        (path,) = divided.rglob(f"{split}.jsonl")
-        found = [r["label_emotion"] for r in lines_of(path) if r["aspect"] == "utterance"]
-        assert {emotion: found.count(emotion) for emotion in emotions} == dict.fromkeys(emotions, 3)
-
-
-def test_a_line_that_everybody_reads_differently_is_not_asked_about_and_that_is_said(
-    hipo: Hipo, table: Path, tmp_path: Path
-) -> None:
-    split = (
-        '5,aunt,A letter came.,nephew,"Oh, that.",joy,trust,fear,,unpleasant,neutral,pleasant,\n'
-    )
-    table.write_text(table.read_text("utf-8") + split, "utf-8")
-    run = str(tmp_path / "run")
-    assert hipo("import", str(table), "--map", "cei", "-o", run).code == 0
-    asked = hipo("evaluate", run, "--any", "--task", "cei-emotion", "--model", "offline/random",
-                 "-o", str(tmp_path / "evaluated"))  # fmt: skip
-    assert "with no label that was declared, decided or given by most: 1" in asked.err
-    assert len(lines_of(tmp_path / "evaluated" / "results.jsonl")) == 4
-
-
-def test_an_experts_labels_come_before_those_of_people(
-    hipo: Hipo, table: Path, tmp_path: Path
-) -> None:
-    run, benchmark = tmp_path / "run", tmp_path / "set"
-    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
-    assert hipo("export", str(run), "--to", "benchmark", "-o", str(benchmark), "--any").code == 0
-    rows = lines_of(next(benchmark.rglob("*.jsonl")))
-    parcel = next(row for row in rows if row["utterance"] == "It will come.")
-    assert (parcel["labelled_by"], parcel["label_emotion"]) == ("expert", "trust")
-    assert parcel["label_valence"] == pytest.approx(2 / 3)  # which the expert did not decide on
-    declared = hipo("export", str(run), "--to", "benchmark", "-o", str(tmp_path / "no"), "--any",
-                    "--labels", "declared")  # fmt: skip
-    assert declared.code == 2
-    assert "of its speaker, of an expert, or of two people" in declared.err
-
-
 MAP = """\
 id: mine
 dialogue: item
@@ -425,6 +308,8 @@ texts: [{role: responder, column: item}]
 annotator: {column: rater}
 answers: {score: {column: score}}
 """
+
+
 SCORE = "{id: score, level: utterance, measurement: interval, range: [1, 5], title: Score, question: How?}"
 
 
