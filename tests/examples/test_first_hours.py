@@ -105,7 +105,7 @@ def test_an_engineer_makes_sets_trains_on_them_and_scores_models(hour, tmp_path)
         assert f"5 steps on {len(trained)} rows" in said["A training"]
         assert (tmp_path / "tuned" / kind / "adapter_config.json").is_file()
     scores = said["An evaluation"]
-    assert "in all 8 calls, $0.0" in scores
+    assert re.search(r"in all [5-8] calls, \$0\.0", scores)  # equal questions are one call
     assert "| offline/random | declared, balanced |" in scores
     answers = rows(tmp_path / "results" / "results.jsonl")
     assert {row["model"] for row in answers} == {"offline/reader", "offline/random"}

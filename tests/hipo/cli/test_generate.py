@@ -33,7 +33,7 @@ def test_a_dry_run_counts_and_writes_nothing(offline: Hipo, tmp_path: Path) -> N
     assert list(result.data) == [
         "cases", "dialogues", "present", "outside", "exchanges", "arms", "models", "cost_usd", "note",
         "verification", "generation_usd", "budget", "unmet_tactics", "rows", "packs", "batches",
-        "disk_bytes", "quota", "accepted_utterances",
+        "at_providers", "disk_bytes", "quota", "accepted_utterances",
     ]  # fmt: skip
     assert list(result.data["arms"][0]) == ["id", "strategy", "dialogues", "calls"]
     [calls, *_] = result.data["arms"][0]["calls"]
