@@ -132,13 +132,13 @@ _LATENCIES = """
 _CHOICES = "select status, count(*) from choices group by 1 order by 2 desc, 1"
 _SAMPLES = """
     select id, arm, scenario, goal, turns, verdict from (
-        select c.id || '/' || a.id as id, a.id as arm, c.scenario, c.goal, c.turns, e.verdict, d.seq,
+        select c.id || '/' || a.id as id, a.id as arm, c.scenario, c.goal, c.turns, e.verdict, c.seq, d.arm_seq,
             row_number() over (
                 partition by c.scenario, c.goal, d.arm_seq
-                order by coalesce(e.verdict, '') = 'discarded', c.turns = 1, d.seq) as place
+                order by coalesce(e.verdict, '') = 'discarded', c.turns = 1, c.seq) as place
         from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
             left join newest_decisions e on e.dialogue = d.seq
-        where d.status = 'generated') where place = 1 order by seq"""
+        where d.status = 'generated') where place = 1 order by seq, arm_seq"""
 _WORST = """
     select c.id || '/' || a.id, a.id, c.scenario, c.goal, c.turns, e.verdict
     from newest_assessments s join flags f on f.assessment = s.seq
@@ -283,7 +283,10 @@ class Figures:
         return self._read(_CHOICES).fetchall()
 
     def samples(self) -> list[Sample]:
-        """Return one dialogue per scenario, goal and arm, discarded ones only where need be."""
+        """Return one dialogue per scenario, goal and arm, in the order of the plan.
+
+        Discarded ones are returned only where need be. Which was finished first is chance, and plays no part.
+        """
         return [Sample(*row) for row in self._read(_SAMPLES)]
 
     def worst(self, limit: int) -> list[Sample]:

@@ -38,6 +38,21 @@ def test_ten_dialogues_are_shown_that_differ_and_the_worst_come_with_their_flags
     assert tags[3] == "discarded"
 
 
+def test_what_is_shown_does_not_depend_on_which_dialogue_was_finished_first(tmp_path):
+    folder = tmp_path / "run"
+    recipe = Recipe.model_validate({"n": 8, "strategies": ["direct", "reflective"]})
+    generate(recipe.with_changes({"models": {"default": "offline/rules"}}), output=folder)
+    with open_figures(folder) as figures:
+        planned = [sample.id for sample in figures.samples()]
+    connection = sqlite3.connect(folder / "run.sqlite")
+    connection.execute("pragma foreign_keys = off")
+    connection.execute("update dialogues set seq = -seq")
+    connection.commit()
+    connection.close()
+    with open_figures(folder) as figures:
+        assert [sample.id for sample in figures.samples()] == planned
+
+
 def test_a_scenario_that_has_changed_leaves_its_dialogue_readable(tmp_path, monkeypatch):
     folder = reported_run(tmp_path / "changed", verified=False)
     connection = sqlite3.connect(folder / "run.sqlite")
