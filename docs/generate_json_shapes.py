@@ -20,7 +20,7 @@ PAGE = Path(__file__).with_name("json-shapes.md")
 LONGEST = 70
 RECIPE = "hipo generate hipo-paper --model offline/rules --scenarios used_car,quit_smoking --tactics balanced"
 PREPARATION = (
-    f"{RECIPE} --strategy direct,reflective -n 4 -o runs/trial -q",
+    f"{RECIPE} --strategy direct,reflective -n 4 --seed 1 -o runs/trial -q",
     "hipo verify runs/trial --judge offline/judge -q",
     "hipo export runs/trial --to benchmark --any --splits 100,0,0 -o sets/one -q",
     "hipo export runs/trial --to benchmark --any --splits 100,0,0 -o sets/two -q",

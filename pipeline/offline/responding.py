@@ -18,7 +18,10 @@ from pipeline.offline.tactics import Tactic
 from pipeline.offline.wording import adapted, joined, repeats, sentences
 from scenarios.lines.model import StageLine
 
-_TRIES = 24
+_DRAWS = 12
+"""Ways to say a line that are drawn, of which one is said."""
+_SHORTEST, _SPREAD = 62, 33
+"""Characters of the shortest line that is aimed at, and by how much two draws add to it."""
 _BESIDE = 90
 """Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
 _ALONE = 15
@@ -146,16 +149,26 @@ def phrasings(tactic: Tactic, scene: Scene) -> list[tuple[str, tuple[str, ...]]]
 
 
 def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
-    """Realise a tactic in one or two sentences nobody has said before in the conversation."""
-    text = ""
-    for attempt in range(_TRIES):
-        text, core = _realised(scene, tactic, dice)
-        repeated = repeats(text, scene.said) or any(core in said.lower() for said in scene.said)
-        if text not in scene.said and (attempt > _TRIES // 2 or not repeated):
-            return text
+    """Realise a tactic in one or two sentences nobody has said before in the conversation.
+
+    How long they are is drawn whatever they are to do: of some ways to say it the nearest to that length
+    is said, so that length tells little of a label.
+    """
+    length = _SHORTEST + dice.below(_SPREAD) + dice.below(_SPREAD)
+    realised = [_realised(scene, tactic, dice) for _ in range(_DRAWS)]
+    unsaid = [(text, core) for text, core in realised if text not in scene.said]
+    fresh = [text for text, core in unsaid if not _repeated(text, core, scene.said)]
+    options = fresh or [text for text, _ in unsaid]
+    if options:
+        return min(options, key=lambda text: abs(len(text) - length))
+    text = realised[0][0]
     while text in scene.said:  # a very long conversation has used up the others
         text = f"Again, {text[:1].lower()}{text[1:]}"
     return text
+
+
+def _repeated(text: str, core: str, said: frozenset[str]) -> bool:
+    return repeats(text, said) or any(core in before.lower() for before in said)
 
 
 def speak_on(line: str, scene: Scene, tactic: Tactic, dice: Dice) -> str:

@@ -5,6 +5,7 @@ Source: HIPO, section 3 (communicative intentions).
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pipeline.offline_judge.acts import DIRECTIVES, EXPRESSIVES, act_of
@@ -17,6 +18,8 @@ CONVINCE: Final = "Convince"
 MOTIVATE: Final = "Motivate"
 AFFECT: Final = "Affect"
 AIMS: Final = (INFORM, CONVINCE, MOTIVATE, AFFECT)
+
+_CLAUSE_END = re.compile("[,:;]")
 
 CALL: Final = 2
 """Words of a sentence that is no more than a call or an interjection."""
@@ -60,9 +63,19 @@ def _action(flat: str) -> str:
     if match := phrases("aims", "motivate").search(flat):
         return match[0]
     act, words = act_of(flat)
-    if act == DIRECTIVES and not flat.endswith("?") and not phrases("aims", "mental").search(flat):
-        return words
-    return ""
+    if (
+        act != DIRECTIVES
+        or flat.endswith("?")
+        or phrases("aims", "mental").search(_order(flat, words))
+    ):
+        return ""
+    return words
+
+
+def _order(flat: str, words: str) -> str:
+    """Return the clause that an order is: what is said after it asks for nothing."""
+    clause = _CLAUSE_END.split(flat.partition(words)[2].lstrip(" ,"), maxsplit=1)[0]
+    return f"{words} {clause.lstrip()}"
 
 
 def _feeling(flat: str) -> str:

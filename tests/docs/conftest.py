@@ -14,7 +14,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run of eight dialogues by rules, two strategies, judged."""
     folder = tmp_path_factory.mktemp("docs") / "runs" / "trial"
     changes = {
-        "n": 4, "strategies": ["direct", "reflective"], "tactics": "balanced",
+        "n": 4, "seed": 1, "strategies": ["direct", "reflective"], "tactics": "balanced",
         "models": {"default": "offline/rules"}, "scenarios": ["used_car", "quit_smoking"],
     }  # fmt: skip
     verify(

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "921ba4951c8d210ee19224d659f05c24f5978e1afc297a7413761183091390a3",
+        "dcc37d8b6b2014b2a87185e001ed36cf778eebbac229c2695a2f30743f74866f",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "28b9d8a05274f4b096182fedbb0defe67fb233a78cc36b0bc883426c17b57b1b",
+        "da702986e38e9befa40030f4aff5e91d57475b0bcd4695d823e137c6d66f2952",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "92652bbddd6b31f724d408018bb7b26c87c1c535c0e76139e6301eab8f7f9a95",
+        "46cf17adceb7acc5a5d26b7f83488cf00fb69a434749141a6db9be70e5e39ba2",
     ),
 }
 

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import re
+from itertools import product
+from statistics import mean
 
+from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import listed
 from pipeline.offline.lexicon import words
-from pipeline.offline.tactics import ACT, REPERTOIRE, VERACITY
+from pipeline.offline.manner import read_manner
+from pipeline.offline.responding import Scene, phrasings, speak
+from pipeline.offline.tactics import ACT, INTENTION, REPERTOIRE, VERACITY, Tactic
+from scenarios.catalogue import Catalogue
+from scenarios.lines.library import spoken_stage_lines
 
+SCENE = Scene(
+    topics=("the cake", "the key to the cloakroom", "the weather in the mountains"),
+    details=("I sleep here myself", "there's a record of it in the office on the third floor"),
+    lines=(),
+    covers=("nobody has used the room since the spring", "the door was shut because it was cold"),
+    manner=read_manner(""),
+    said=frozenset(),
+)
 TIMES = {"today", "tomorrow", "tonight", "week", "month", "morning", "evening"}
 
 
@@ -28,3 +43,27 @@ def test_what_is_said_of_a_topic_names_no_time() -> None:
             for line in listed(book, "Relevance", act):
                 said = set(re.findall(r"\w+", line.lower()))
                 assert "topic" not in said or not said & TIMES, line
+
+
+def test_a_plain_lie_or_detail_gives_no_reason_and_strengthens_nothing() -> None:
+    """The steps make what gives a reason, or says "never", convince."""
+    assert SCENE.covers[1] not in SCENE.slots("Inform")["lie"]
+    assert SCENE.covers[1] in SCENE.slots("Convince")["lie"]
+    for entry in Catalogue.load().entries.values():
+        lines = spoken_stage_lines(entry.template)
+        for detail in lines.details if lines else ():
+            assert not words("strong") & set(detail.text.lower().split()), detail.text
+
+
+def test_how_long_a_line_is_tells_little_of_its_label() -> None:
+    """Lies were longer than other lines."""
+    long: dict[tuple[str, str], list[int]] = {}
+    for why, how, act in product(*REPERTOIRE.values()):
+        tactic = Tactic(why, how, act, "d")
+        for seed in range(12 if phrasings(tactic, SCENE) else 0):
+            text = speak(SCENE, tactic, Dice(seed))
+            for dimension, label in zip(REPERTOIRE, (why, how, act), strict=True):
+                long.setdefault((dimension, label), []).append(len(text))
+    for dimension in (INTENTION, VERACITY, ACT):
+        means = [mean(found) for (name, _), found in long.items() if name == dimension]
+        assert max(means) - min(means) < 9, (dimension, means)

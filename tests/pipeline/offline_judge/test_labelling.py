@@ -34,6 +34,8 @@ BOAT = Matter(
         ("I refuse to lower the price.", "Commissives"),
         ("Thank you for coming all this way.", "Expressives"),
         ("I'm so sorry that it rains.", "Expressives"),
+        ("I'm so looking forward to the summer.", "Expressives"),
+        ("I've kept one thing to myself.", "Representatives"),
         ("I hereby withdraw the offer.", "Declarations"),
         ("I hereby certify that the keel was painted in March.", "Representatives"),
         ("Let it hereby be noted that the keel was painted in March.", "Representatives"),
@@ -58,6 +60,10 @@ def test_the_act_shows_in_the_form_of_the_words(text, act):
         ("It hurts me to see you so worried.", "Affect"),
         ("The mast is eleven metres tall. It hurts me to see you so worried.", "Inform"),
         ("I'm torn about it. It hurts me to see you so worried.", "Affect"),
+        ("I'm so ashamed of it.", "Affect"),
+        ("Ring the yard if you like, I know no more about her.", "Motivate"),
+        ("Tell me what you make of her.", "Inform"),
+        ("She was painted in March, so much is certain.", "Convince"),
     ],
 )
 def test_the_aim_shows_in_what_is_appealed_to(text, aim):
@@ -92,6 +98,11 @@ def test_what_answers_no_part_of_the_question_is_beside_it_however_true():
     assert treatment_of(said, BOAT).label == "Relevance"
     asked = replace(BOAT, question="Is the price of the hull agreed with that couple?")
     assert treatment_of(said, asked).label != "Relevance"
+
+
+def test_what_is_said_to_have_been_kept_back_is_kept_back_openly():
+    found = treatment_of("I've kept one thing to myself.", BOAT)
+    assert (found.label, found.sure) == ("None", True)
 
 
 def test_another_number_than_that_of_the_fact_is_false():

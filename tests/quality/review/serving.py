@@ -31,10 +31,10 @@ def generated_run(folder: Path, *, n: int, verified: bool = False, **changes: ob
     )
     generate(recipe, output=folder)
     if verified:
-        # What declares other labels than were wanted waits for people as well: most of these do.
+        # A judge that labels by lot finds other labels than were declared: most wait for people.
         policy = folder.with_name("everything.yaml")
         policy.write_text("name: everything\n", encoding="utf-8")
-        verify(folder, judges=["offline/judge"], policy=str(policy))
+        verify(folder, judges=["offline/random"], policy=str(policy))
     return folder
 
 
