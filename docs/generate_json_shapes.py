@@ -155,10 +155,11 @@ condition, with `note` where there is none; `answers` one per dialogue, annotato
 by juror and dimension how often which label, "" for what could not be read.
 
 `hipo metrics intention FILE --json -` prints `{statistics, questions, words_per_option, right, questions_by_face_act, rules, broken,
-answerers, oddities}`: `statistics` with `dialogues`, `turns_per_dialogue` and `words_per_turn`, and turns, labels, runs and alpha in
+answerers, choices, oddities}`: `statistics` with `dialogues`, `turns_per_dialogue` and `words_per_turn`, and turns, labels, runs and alpha in
 `rows` by face act and role (empty: all of them), null for an evaluation;
 `right` and an answerer's `shares` by the place of an option, from 0; `rules` how many options break each, and `broken` which;
-`answerers` one per person or model, with `accuracy` by face act and role.
+`answerers` one per person or model, with `accuracy` by face act and role; `choices` one for every two of them, with the cells of
+the matrix of what they chose (empty: no answer that could be read).
 
 `hipo evaluate report DIR --format json` prints `{page, scores, plots}`: the files it wrote, `plots` a list.
 """
