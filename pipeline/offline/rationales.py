@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import listed, realise
 from pipeline.offline.phrases import lowered, tidy
+from pipeline.offline.tactics import LIE
 from pipeline.offline.wording import sentence, sentences
 
-_MOST_WORDS = 9
+_MOST_WORDS, _MOST_OF_A_LIE = 9, 16
+"""Words that are quoted; what is false may stand at the end of a sentence."""
 _CUES = {
     "Convince": r"never|not |n't|honest|promise|of course|no |believe|trust|because|every|all ",
     "Motivate": r"^(?!I\b)|\?|let",
@@ -45,6 +47,8 @@ class Reasons:
             "claim": (claim,) if claim else (),
         }
         templates = listed("asides", "rationales", dimension, label)
+        if claim:  # what is false is said best itself: its line may say it at the end, or imply it
+            templates = tuple(one for one in templates if "{claim}" in one) or templates
         return sentence(realise(templates or listed("asides", "rationales", "other"), slots, dice))
 
 
@@ -54,9 +58,10 @@ def quoted(text: str, label: str = "") -> str:
     cue = _CUES.get(label)
     chosen = next((part for part in parts if cue and re.search(cue, part, re.IGNORECASE)), parts[0])
     bare = chosen.split()
-    if len(bare) <= _MOST_WORDS:
+    most = _MOST_OF_A_LIE if label == LIE else _MOST_WORDS
+    if len(bare) <= most:
         return " ".join(bare).rstrip(".!,;:")
-    for count in range(_MOST_WORDS, 3, -1):
+    for count in range(most, 3, -1):
         if bare[count - 1][-1] in ",;:":
             return " ".join(bare[:count]).rstrip(",;:")
-    return f"{' '.join(bare[: _MOST_WORDS - 1])} ..."
+    return f"{' '.join(bare[: most - 1])} ..."

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "dcc37d8b6b2014b2a87185e001ed36cf778eebbac229c2695a2f30743f74866f",
+        "24782c0a26a6d4df017e839ff691fe79fdf25ab5d7e4717e1c7f1a1ce31e269a",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "da702986e38e9befa40030f4aff5e91d57475b0bcd4695d823e137c6d66f2952",
+        "8e568d216caa5bf1e0d3a19b49cb47f2f41f5253a02ff8f3eba91b01f10047f0",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "46cf17adceb7acc5a5d26b7f83488cf00fb69a434749141a6db9be70e5e39ba2",
+        "d8a457538ab91b420681c328766e8ef3cde4dea25ec9db2ff0d7c5a298f44b90",
     ),
 }
 

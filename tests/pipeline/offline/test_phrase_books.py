@@ -10,8 +10,9 @@ from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import listed
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import read_manner
+from pipeline.offline.rationales import Reasons
 from pipeline.offline.responding import Scene, phrasings, speak
-from pipeline.offline.tactics import ACT, INTENTION, REPERTOIRE, VERACITY, Tactic
+from pipeline.offline.tactics import ACT, INTENTION, LIE, REPERTOIRE, VERACITY, Tactic
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import spoken_stage_lines
 
@@ -67,3 +68,15 @@ def test_how_long_a_line_is_tells_little_of_its_label() -> None:
     for dimension in (INTENTION, VERACITY, ACT):
         means = [mean(found) for (name, _), found in long.items() if name == dimension]
         assert max(means) - min(means) < 9, (dimension, means)
+
+
+def test_the_reason_of_a_lie_says_what_is_false() -> None:
+    line = "Look, you look so sad, and over nothing at all. Do cheer up."
+    claim = "nothing comes in while the restaurant is shut"
+    for seed in range(8):
+        told = Reasons(line, "the till", "reporter", "").of(VERACITY, LIE, Dice(seed))
+        assert "over nothing at all" in told
+        told = Reasons("It was. Ask anybody.", "the till", "reporter", claim).of(
+            VERACITY, LIE, Dice(seed)
+        )
+        assert claim in told
