@@ -33,6 +33,7 @@ from scenarios.schemes.registry import load_scheme
 SCENARIOS, PAIRS = 31, 12
 SEEDS = 100
 FALSE_ALARMS = 5
+LIE = "Quality"
 Planting = Callable[[AuditedDialogue, np.random.Generator], AuditedDialogue]
 
 
@@ -89,7 +90,7 @@ def _scenario(
                     AuditedAnswer(
                         3 + 2 * place,
                         _line(rng, own),
-                        _allowed(rng, scheme, goal, labels, must=place == must),
+                        _allowed(rng, scheme, goal, labels, usual["veracity"], must=place == must),
                         questions[place],
                         questions[place + 1] if place + 1 < answers else "",
                     )
@@ -123,15 +124,26 @@ def _labels(
 
 
 def _allowed(
-    rng: np.random.Generator, scheme: Scheme, goal: str, labels: dict[str, str], *, must: bool
+    rng: np.random.Generator,
+    scheme: Scheme,
+    goal: str,
+    labels: dict[str, str],
+    usual: np.typing.NDArray[np.float64],
+    *,
+    must: bool,
 ) -> dict[str, str]:
-    """Return the labels that a pair was to have, but for those that the goal rules out."""
-    veracity, deception = list(scheme.dimension("veracity").values), scheme.goal.values[0]
-    barred = "Quality" if goal != deception else "None" if must else ""
-    if labels["veracity"] != barred:
+    """Return the labels that a pair was to have, but for what the goal rules out or asks for.
+
+    Something false is never said under the truthful goal, and once at least under the other. What is
+    said in its place is as usual, so that answers that say nothing false tell nothing.
+    """
+    if goal == scheme.goal.values[0]:
+        return {**labels, "veracity": LIE} if must else labels
+    if labels["veracity"] != LIE:
         return labels
-    veracity.remove(barred)
-    return {**labels, "veracity": veracity[rng.integers(len(veracity))]}
+    values = scheme.dimension("veracity").values
+    weights = np.where(np.array(values) == LIE, 0.0, usual)
+    return {**labels, "veracity": values[rng.choice(len(values), p=weights / weights.sum())]}
 
 
 def _told(dialogue: AuditedDialogue, rng: np.random.Generator, strength: float) -> bool:

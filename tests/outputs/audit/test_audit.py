@@ -51,6 +51,10 @@ def test_clean_dialogues_have_no_shortcut(clean):
     assert abs(score(clean, "initiator", "goal") - 0.5) < 0.1
 
 
+def test_labels_of_a_large_clean_set_tell_no_goal():
+    assert asked(simulated(1), "labels").shortcuts == ()
+
+
 def test_openings_by_goal_light_up_and_shared_ones_do_not(clean):
     found = planted(old_style, "opening", "opening again")
     assert score(found, "opening", "goal") > 0.95
