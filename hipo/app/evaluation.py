@@ -19,7 +19,7 @@ from hipo.app.resumption import Resume
 from hipo.app.run import Run
 from hipo.app.unstored import tell_unstored
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.watching import Silent, Watcher, spent
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from outputs.export_facts import code_version
 from pipeline.budget import Ledger
@@ -196,10 +196,6 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
     ledger = ledger_with(settings, store)
     link = local_run(settings.limits, store.calls, ledger, stop, watching.warn)
 
-    def spending() -> Spending:
-        usd = None if ready.unpriced else ledger.spent_usd
-        return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "asking")
-
     async with batching(settings.limits, store.calls, ledger, stop, watching.note) as sender:
         pool = EndpointPool(settings.limits, opened.providers, link, watching.note, sender=sender)
         evaluation = Evaluation(
@@ -211,7 +207,8 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
             keep_going=settings.keep_going,
             on_progress=watching.see,
         )
-        watching.begin(plan.asked, spending)
+        priced = not ready.unpriced
+        watching.begin(plan.asked, lambda: spent(ledger, link, priced=priced, doing="asking"))
         try:
             with left_when_stopped(stop):
                 await evaluation.run(executor_for(settings.limits, link, len(plan.models)))

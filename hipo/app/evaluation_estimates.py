@@ -81,12 +81,10 @@ def estimate_evaluation(
     opened = EvaluationStore.open(folder) if begun else nullcontext()
     with opened as store:
         answers = None if store is None else store.answers
-        lines = [
-            _line(ready, task, rounds, model, answers)
-            for task in ready.plan.tasks
-            for rounds in [_rounds(task)]
-            for model in ready.plan.models
-        ]
+        lines = []
+        for task in ready.plan.tasks:
+            rounds = _rounds(task)
+            lines += [_line(ready, task, rounds, model, answers) for model in ready.plan.models]
     return EvaluationEstimate(len(ready.items.items), tuple(lines))
 
 

@@ -21,7 +21,7 @@ from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.watching import Silent, Watcher, spent
 from pipeline.budget import Ledger
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
@@ -218,10 +218,6 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     )  # fmt: skip
     ledger, link = stage.ledger, stage.link
 
-    def spending() -> Spending:
-        usd = None if prepared.unpriced else ledger.spent_usd
-        return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count)
-
     limits = prepared.recipe.limits
     async with batching(limits, store.calls, ledger, stop, watching.note) as sender:
         engine = Engine(
@@ -233,7 +229,8 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
             retry_failed=stage.retry_failed,
             on_progress=watching.see,
         )
-        watching.begin(prepared.dialogues, spending)
+        priced = not prepared.unpriced
+        watching.begin(prepared.dialogues, lambda: spent(ledger, link, priced=priced))
         try:
             with left_when_stopped(stop):
                 await engine.run(*stage.left(prepared))

@@ -13,7 +13,7 @@ from hipo.app.players import connected
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.resumption import ledger_of, opened
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.watching import Silent, Watcher, spent
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.runner import Progress
@@ -72,15 +72,9 @@ async def _preview(prepared: Prepared, watching: Watcher) -> list[Previewed]:
                 recipe = prepared.recipe
                 # who wants a look does not wait for a server to come back
                 limits = recipe.limits.model_copy(update={"wait_for_endpoint": 0.0})
-                stop, ledger = Stop(), ledger_of(recipe, store)
-                link = local_run(limits, store.calls, ledger, stop)
+                ledger, priced = ledger_of(recipe, store), not prepared.unpriced
+                link = local_run(limits, store.calls, ledger, Stop())
                 players = connections.players(link, lambda _: None)
-
-                def spending() -> Spending:
-                    usd = None if prepared.unpriced else ledger.spent_usd
-                    return Spending(
-                        ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count
-                    )
 
                 async def play(case: Case, arm: Arm) -> Previewed:
                     dialogue, problem = None, None
@@ -95,7 +89,7 @@ async def _preview(prepared: Prepared, watching: Watcher) -> list[Previewed]:
                     )
 
                 pairs = list(zip(prepared.plan, cycle(prepared.arms)))
-                watching.begin(len(pairs), spending)
+                watching.begin(len(pairs), lambda: spent(ledger, link, priced=priced))
                 try:
                     return list(await asyncio.gather(*(play(case, arm) for case, arm in pairs)))
                 finally:

@@ -26,7 +26,7 @@ from hipo.app.verification import (
     verification_of,
 )
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.watching import Spending
+from hipo.app.watching import spent
 from pipeline.engine import Engine, Player
 from pipeline.executors.capped import CappedExecutor
 from pipeline.recipe import Recipe
@@ -159,7 +159,7 @@ class VerifiedPlay:
         ready = make_ready(store, self._within(recipe))
         check_batches([*prepared.uses.values(), *ready.panels.uses], recipe.limits)
         ledger, link = stage.ledger, stage.link
-        unknown = bool(prepared.unpriced or ready.panels.unpriced)
+        priced = not (prepared.unpriced or ready.panels.unpriced)
         async with (
             (stage.equipped or equipped)(ready, recipe.limits, watching.note) as tools,
             batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender,
@@ -179,13 +179,7 @@ class VerifiedPlay:
                 watching.note(note)
             watching.begin(
                 rounds.total,
-                lambda: Spending(
-                    ledger.spent_tokens,
-                    None if unknown else ledger.spent_usd,
-                    link.held_back_to,
-                    stop.in_flight.count,
-                    rounds.doing,
-                ),
+                lambda: spent(ledger, link, priced=priced, doing=rounds.doing),
             )
             try:
                 with left_when_stopped(stop):

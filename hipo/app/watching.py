@@ -39,6 +39,28 @@ class Spending:
         return None if self.cost_usd is None else max(0.0, self.cost_usd - self.before[1])
 
 
+def spent(
+    ledger: Ledger,
+    link: LocalRun,
+    *,
+    priced: bool,
+    doing: str = "playing",
+    before: tuple[int, float] = (0, 0.0),
+) -> Spending:
+    """Return what a run has used by now.
+
+    Args:
+        ledger: the budget of the run.
+        link: the run as the clients of the command see it.
+        priced: whether every model that is asked has a price.
+        doing: what is done with dialogues at the moment.
+        before: tokens and cost of earlier commands, where they are told apart.
+    """
+    usd = ledger.spent_usd if priced else None
+    flying = link.stop.in_flight.count
+    return Spending(ledger.spent_tokens, usd, link.held_back_to, flying, doing, before)
+
+
 def spent_on_judging(ledger: Ledger, link: LocalRun, *, priced: bool) -> Callable[[], Spending]:
     """Return what tells the spending of a command that judges, apart from all before it.
 
@@ -49,12 +71,7 @@ def spent_on_judging(ledger: Ledger, link: LocalRun, *, priced: bool) -> Callabl
     """
     before = (ledger.spent_tokens, ledger.spent_usd)
 
-    def spending() -> Spending:
-        usd = ledger.spent_usd if priced else None
-        flying = link.stop.in_flight.count
-        return Spending(ledger.spent_tokens, usd, link.held_back_to, flying, "judging", before)
-
-    return spending
+    return lambda: spent(ledger, link, priced=priced, doing="judging", before=before)
 
 
 class Watcher(Protocol):

@@ -93,11 +93,8 @@ def preview(
             **given,
         },
     )
-    shown = preview_cases(
-        recipe,
-        len(scenario.goals or label_scheme.goals),
-        watcher=watcher(quiet=False, name="preview"),
-    )
+    goals, watching = scenario.goals or label_scheme.goals, watcher(quiet=False, name="preview")
+    shown = preview_cases(recipe, len(goals), watcher=watching)
     if output_format is Format.JSON:
         write_json([preview_as_json(played, prompts=prompts) for played in shown])
     else:
