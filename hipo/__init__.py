@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hipo.app.study import study as study
     from hipo.app.train import train as train
     from hipo.app.verification import verify as verify
+    from hipo.cli.progress import progress as progress
     from pipeline.recipe import Recipe as Recipe
     from pipeline.recipe_source import load_recipe as load_recipe
     from scenarios.errors import HipoError as HipoError
@@ -59,6 +60,7 @@ _MODULE_OF = {
     "load_recipe": "pipeline.recipe_source",
     "open_run": "hipo.app.run",
     "preview": "hipo.app.preview",
+    "progress": "hipo.cli.progress",
     "report": "hipo.app.report",
     "study": "hipo.app.study",
     "train": "hipo.app.train",

@@ -135,6 +135,11 @@ class Turn:
     labelled: bool | None = None
     """Whether its role is one whose words are labelled; None: the responder is that role."""
 
+    def __str__(self) -> str:
+        """Return who says what, and the labels it declares."""
+        labels = " · ".join(str(label.value) for label in self.tactic)
+        return f"{self.role}: {self.text}" + (f" [{labels}]" if labels else "")
+
     @property
     def is_of_labelled_role(self) -> bool:
         """Whether somebody says it whose words are labelled."""
@@ -158,6 +163,10 @@ class Dialogue:
     arm: str
     """The id of the arm: strategy x models x parameters."""
     turns: tuple[Turn, ...]
+
+    def __str__(self) -> str:
+        """Return the dialogue as people read it: a line an utterance, labels behind it."""
+        return "\n".join(map(str, self.turns))
 
     def answers(self) -> tuple[Turn, ...]:
         """Return the improvised turns of the roles whose words are labelled."""

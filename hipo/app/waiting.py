@@ -4,25 +4,45 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
-
-from scenarios.errors import UsageError
 
 T = TypeVar("T")
 
 
 def waited_for(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine comes to.
+    """Return what a coroutine comes to; also in a notebook, where a cell runs in an event loop.
+
+    That loop stands still meanwhile, as it does in any cell that computes something.
 
     Raises:
-        UsageError: an event loop runs in this thread, which would stand still meanwhile.
+        KeyboardInterrupt: the user stopped it; what was durable by then is kept.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    work.close()
-    raise UsageError(
-        "an event loop is running in this thread, as in a notebook, and would stand still",
-        "call it in a thread: run = await asyncio.to_thread(hipo.generate, recipe)",
-    )
+    return _waited_for_in_a_thread(work)
+
+
+def _waited_for_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a loop of its own; a thread has one loop at a time."""
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
+
+    async def noted() -> T:
+        begun.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
+    with ThreadPoolExecutor(1, "hipo") as pool:
+        result = pool.submit(copy_context().run, asyncio.run, noted())
+        try:
+            return result.result()
+        except KeyboardInterrupt:  # comes to this thread alone: asyncio.run hands it on elsewhere
+            loop, task = begun.result()
+            with suppress(RuntimeError):  # the loop has just come to its end
+                if task is not None:
+                    loop.call_soon_threadsafe(task.cancel)
+            wait([result])
+            raise

@@ -209,6 +209,19 @@ class LiveBar:
         return progress_text(self._tally, self._spending())
 
 
+def progress(name: str = "") -> Watcher:
+    """Return a watcher that shows how far a call has come.
+
+    It draws a bar on a terminal; elsewhere, in a notebook for instance, it writes a line to standard
+    error every ten seconds, with ``name`` in it.
+
+    Example::
+
+        run = generate(recipe, output="runs/trial", watcher=progress())
+    """
+    return watcher(quiet=False, name=name)
+
+
 def watcher(*, quiet: bool, name: str = "") -> Watcher:
     """Choose how to watch: for outages alone, live on a terminal, or by lines that name the run."""
     if quiet:

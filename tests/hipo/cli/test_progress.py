@@ -13,6 +13,7 @@ from hipo.cli.progress import (
     LiveBar,
     PlainLines,
     ProgressTally,
+    progress,
     progress_text,
     spending_text,
     watcher,
@@ -45,8 +46,8 @@ class Clock:
 def test_a_line_tells_what_is_done_with_how_many_and_what_it_costs() -> None:
     clock = Clock()
     tally = ProgressTally(10, clock)
-    for progress in (Progress("present", 3), Progress("done"), Progress("failed", code="timeout")):
-        tally.add(progress)
+    for seen in (Progress("present", 3), Progress("done"), Progress("failed", code="timeout")):
+        tally.add(seen)
     clock.now += 4.0
     spending = Spending(1234, 0.5, calls_in_flight=2, doing="judging")
     assert progress_text(tally, spending) == (
@@ -148,3 +149,7 @@ def test_an_unknown_cost_is_never_zero(cost: float | None, shown: str) -> None:
 def test_the_line_says_what_the_endpoint_holds_the_run_back_to():
     shown = spending_text(Spending(1000, None, 4.93))
     assert shown.endswith(", limited to 4.9 requests/s by the endpoint")
+
+
+def test_from_python_a_call_is_watched_by_lines_where_there_is_no_terminal():
+    assert isinstance(progress("trial"), PlainLines)
