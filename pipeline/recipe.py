@@ -50,7 +50,7 @@ def _number_or_auto(value: object) -> object:
     if value == "auto":
         return None
     if not value.isdecimal():
-        raise ValueError(f"expected a number from 1 to 4096, or auto; found {shortened(value)!r}")
+        raise ValueError("a number from 1 to 4096, or auto")
     return int(value)
 
 
@@ -242,7 +242,7 @@ class Recipe(Strict):
         try:
             return str(Shard.parse(value))
         except UsageError as error:
-            raise ValueError(str(error.hint or error.message)) from None
+            raise ValueError(str(error.hint).removeprefix("write ")) from None
 
     @model_validator(mode="after")
     def _strategies_have_such_settings(self) -> Self:

@@ -80,6 +80,11 @@ def agreement(
         UsageError: there is no such file, map, run, annotator or column, or a package is missing.
     """
     mine, theirs = read_selection(of), None if other is None else read_selection(other)
+    if mine == theirs:
+        raise UsageError(
+            f"{of} is compared with itself, which says nothing",
+            "leave --with out: annotators of one selection are compared with each other",
+        )
     kinds = sorted({mine.kind} | ({theirs.kind} if theirs else set()))
     annotated = open_annotated(sources, map_name, kinds, numbers)
     if not annotated.annotations and annotated.table is None:

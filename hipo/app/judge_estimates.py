@@ -168,12 +168,15 @@ def judge_estimate(
     whole = juror.extension.whole
     on_turn, on_dialogue = lengths.prompts[seat.source, whole]
     answer, verdict = ANSWER_TOKENS[seat.source]
+    # Where no prompt was found, the scheme has nothing to ask.
+    turns = turns if (on_dialogue if whole else on_turn) else 0
+    asked = dialogues if on_dialogue else 0
     usage = Usage(
-        prompt=round(turns * on_turn + dialogues * on_dialogue),
-        completion=turns * answer + dialogues * verdict,
+        prompt=round(turns * on_turn + asked * on_dialogue),
+        completion=turns * answer + asked * verdict,
     )
     cost = None if use.price is None else use.price.cost(usage)
-    calls = dialogues if whole else turns + dialogues
+    calls = asked if whole else turns + asked
     room = None
     if whole and calls and use.spec.provider != "offline" and use.spec.parameters is not None:
         line, rest = lengths.answers[seat.source]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.executors import executor_for
@@ -86,7 +87,8 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
         else Templates(stored=material.own_templates)
     )
     prompts = TaskPrompts(templates, scheme, task, mode=request.mode)
-    choice = ModelChoice(recipe, PriceTable.load(recipe.prices))
+    prices = PriceTable.load(recipe.prices, batch=recipe.limits.batch)
+    choice = ModelChoice(recipe, prices)
     uses: dict[JudgeIdentity, ModelUse] = {}
     for model in request.models:
         address = overrides.address_of(model, request.models)
@@ -137,9 +139,12 @@ async def hear_jurors(
             )
         )
         ledger, stop, limits = ledger_of(jury.recipe, store), Stop(), jury.recipe.limits
-        async with providers_for(jury.uses.values(), limits) as providers:
+        async with (
+            providers_for(jury.uses.values(), limits) as providers,
+            batching(limits, store.calls, ledger, stop, watching.note) as sender,
+        ):
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
-            pool = EndpointPool(limits, providers, link, watching.note)
+            pool = EndpointPool(limits, providers, link, watching.note, sender=sender)
             hearing = JuryHearing(
                 store.judgements,
                 jurors=_seated(jury, pool, {job.dialogue.arm for job in jobs}),

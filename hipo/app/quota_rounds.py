@@ -168,15 +168,16 @@ class QuotaRounds:
         if not given_up and not still_open:
             stop.request("every cell of the quota that is within reach is filled", ENOUGH)
             return
-        parts = []
+        parts, advice = [], ["see why with: hipo verdict RUN ID"]
         if given_up:
             parts.append(f"given up, asked for again and again in vain: {_named(given_up)}")
+            advice.append("a larger give_up_after tries longer")
         if still_open:
             parts.append(
                 f"all cases are played that -n allows, and still missing: {_named(still_open)}"
             )
-        advice = "see why with: hipo verdict RUN ID; a larger give_up_after tries longer"
-        stop.request("; ".join(parts), NOT_ENOUGH, advice)
+            advice.append("a larger -n allows more cases")
+        stop.request("; ".join(parts), NOT_ENOUGH, "; ".join(advice))
 
 
 def _named(cells: Sequence[CellStanding]) -> str:

@@ -210,6 +210,19 @@ async def verify_async(
     return Verified(folder, outcome, calls, ready.panels.notes)
 
 
+async def check_judging(folder: Path, overrides: VerificationOverrides) -> None:
+    """Raise what keeps a run from being verified, before anything is made or sent.
+
+    Raises:
+        UsageError: the run, a judge or the policy is not fit.
+    """
+    bring_up_to_date(folder)
+    with RunStore.open(folder, readonly=True) as store:
+        ready = make_ready(store, overrides)
+    async with equipped(ready, ready.recipe.limits, lambda _: None):
+        pass
+
+
 def verification_of(
     ready: JudgingReady,
     store: RunStore,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,11 @@ OPTION_OF: Mapping[str, str] = {
     "verification.judge_max_tokens": "--judge-max-tokens",
     "verification.foils": "--foils",
     "verification.self_judge": "--self-judge",
+    "verification.self_judgement": "--no-self",
     "verification.policy": "--policy",
+    "verification.gates": "--gate",
+    "verification.embeddings": "--no-embeddings",
+    "verification.allow_same_judge": "--allow-same-judge",
     "limits.max_concurrency": "--max-concurrency",
     "limits.timeout_s": "--timeout",
     "limits.wait_for_endpoint": "--wait-for-endpoint",
@@ -64,6 +68,15 @@ class VerificationOverrides:
     """Files of extensions, loaded beside those of the recipe."""
     prompt_dir: Path | None = None
     """Templates of judges; None takes those the run was made with in place of shipped ones."""
+
+    @property
+    def about_judging(self) -> tuple[str, ...]:
+        """The options that say how dialogues are judged, those that were given.
+
+        Address and key are not among them, which jurors have from here, too.
+        """
+        values = {f"verification.{field.name}": getattr(self, field.name) for field in fields(self)}
+        return tuple(o for name, o in OPTION_OF.items() if values.get(name) not in (None, ()))
 
     def over(self, recipe: Recipe) -> Recipe:
         """Return the recipe with these overrides laid over it; a budget is only what is wished.

@@ -115,7 +115,7 @@ class VerifiedPlay:
             return prepared, remaining(prepared, store, retry_failed=retry_failed)
         accepted, played = accepted_in(store), played_in(store)
         there = {arm.id: arm.generated + arm.failed for arm in store.state().arms}
-        nothing = {arm.id: Remainder(0, 0, there.get(arm.id, 0)) for arm in prepared.arms}
+        nothing = {arm.id: Remainder(0, 0, 0, there.get(arm.id, 0)) for arm in prepared.arms}
         if accepted >= self.accepted or is_hopeless(accepted, played):
             return prepared, nothing
         size = 0
@@ -278,10 +278,9 @@ class _Rounds:
             if is_hopeless(accepted, played):
                 stop.request(f"none of {played:,} dialogues was accepted", NOT_ENOUGH)
             elif grown == size:
-                stop.request(
-                    f"all of {plural(size, 'case')} played, {plural(accepted, 'dialogue')} accepted",
-                    NOT_ENOUGH,
-                )
+                cases = plural(len(prepared.of_size(size).plan), "case")  # of a shard, its own
+                told = f"all of {cases} played, {plural(accepted, 'dialogue')} accepted"
+                stop.request(told, NOT_ENOUGH)
             else:
                 size = grown
                 grown_plan = prepared.of_size(size)

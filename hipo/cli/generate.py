@@ -105,7 +105,7 @@ def generate(
     resolved = overridden(
         load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
     )
-    until.check()
+    until.check(overrides, verify=verify or pilot is not None)
     if workers is not None:
         check_sent_at_once(batch=resolved.limits.batch)
     if pilot is not None or (preview and not dry_run):

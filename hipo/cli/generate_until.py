@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from hipo.app.option_groups import OptionGroup
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.cli.plain_options import with_group
 from quality.saturation_window import WINDOW
 from scenarios.errors import UsageError
@@ -32,15 +33,24 @@ class Until:
         )
         return tuple(name for name, value in options if value is not None)
 
-    def check(self) -> None:
-        """Raise where a run is to end in two ways.
+    def check(self, overrides: VerificationOverrides, *, verify: bool) -> None:
+        """Raise where a run is to end in two ways, or an option says of what is not done how.
 
         Raises:
-            UsageError: it is.
+            UsageError: it is, or does.
         """
         if len(self.given) > 1:
             raise UsageError(
                 f"{' and '.join(self.given)} both say when there is enough", "give one of them"
+            )
+        if self.window != WINDOW and self.saturated is None:
+            raise UsageError(
+                "--saturation-window is of no use without --until-saturated", "give both, or none"
+            )
+        judged = verify or self.accepted is not None or self.quota is not None
+        if not judged and overrides.about_judging:
+            raise UsageError(
+                f"{', '.join(overrides.about_judging)}: no dialogue is judged", "give --verify, too"
             )
 
     def check_pilot(self, *, dry_run: bool) -> None:

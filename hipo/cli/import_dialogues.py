@@ -55,10 +55,11 @@ def import_file(
 ) -> int:
     """Bring other people's dialogues into a new run, all of them or none.
 
-    A line holds messages (roles user and assistant, or initiator and responder) or what hipo show
-    --format json prints; beside them scenario and fact as ids, or background and fact in words.
-    goal, labels of a message, language, and opening (given exchanges that are not judged) are
-    optional. Every line that cannot be used is named, and then nothing is imported.
+    A line holds messages (roles user and assistant, or initiator and responder); beside them
+    scenario and fact as ids, or background and fact in words. goal, labels of a message, language,
+    and opening (given exchanges that are not judged) are optional. The JSON lines of a corpus that
+    hipo export wrote are read, too, and what hipo show RUN ID --format json prints, put on one line.
+    Every line that cannot be used is named, and then nothing is imported.
 
     With --map files are tables: dialogues and what annotators said of them, which agreement, quality
     control, reports and reviews then see. What is odd in a table is named row by row.

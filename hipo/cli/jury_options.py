@@ -39,6 +39,12 @@ def _jury(
     ),
 ) -> JuryRequest | None:
     if not juror:
+        settings = (juror_task, juror_mode, juror_scheme)
+        if settings != (JUROR_TASK, None, JUROR_SCHEME):
+            raise UsageError(
+                "--juror-task, --juror-mode and --juror-scheme say what jurors are asked",
+                "name who: --juror MODEL",
+            )
         return None
     mode = next((known for known in MODES if known == juror_mode), None)
     if juror_mode is not None and mode is None:

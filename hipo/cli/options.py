@@ -102,7 +102,7 @@ _FOILS = typer.Option(
     show_default=False,
     hidden=True,
     help="With verify: of how many answers judges are also shown wrong labels, one at a time, "
-    "to see what their yes is worth; default 200, or all.",
+    "to see what their yes is worth; default 200, or as many as there are.",
 )
 
 

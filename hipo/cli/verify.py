@@ -17,6 +17,7 @@ from hipo.cli.options import with_recipe_options, with_status_file, with_verific
 from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
+from scenarios.errors import UsageError
 
 app = command_app()
 
@@ -60,6 +61,11 @@ def verify(
 
     hush()
     folder = find_run(run)
+    if jury is not None and not overrides.judges and overrides.about_judging:
+        raise UsageError(
+            f"{', '.join(overrides.about_judging)}: jurors alone are asked, and no dialogue is judged",
+            "name a --judge, too, or leave --juror to another command",
+        )
     overrides = _with(overrides, given)
     if dry_run:
         return verify_run.print_estimate(

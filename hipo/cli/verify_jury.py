@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipo.app.jury import hear_jurors
 from hipo.app.jury_request import JuryRequest
-from hipo.app.verification import Verified
+from hipo.app.verification import Verified, check_judging
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Watcher
 from hipo.cli.console import Format, plural, reasons, write_json
@@ -35,7 +35,10 @@ def run_jury(
 
     Raises:
         StoppedEarly: it ended early, e.g. interrupted; it can be continued.
+        UsageError: a juror is not fit, or a judge who is asked afterwards.
     """
+    if overrides.judges:
+        asyncio.run(check_judging(folder, overrides))
     done = asyncio.run(
         hear_jurors(
             folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching,

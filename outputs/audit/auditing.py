@@ -19,6 +19,7 @@ from outputs.audit.significance import majority_in_scenario
 from outputs.audit.ties import LabelTie, tie_shares, ties_of
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
+from scenarios.plural import plural
 
 INSTALL = 'pip install "hipo[audit]"'
 FEWEST = 2
@@ -181,8 +182,8 @@ def audit_dialogues(
     check_installed()
     if corpus.scenarios < FEWEST:
         raise UsageError(
-            f"{corpus.name} has dialogues on {corpus.scenarios} scenario: an audit guesses each"
-            " scenario from the others",
+            f"{corpus.name} has dialogues on {plural(corpus.scenarios, 'scenario')}: an audit guesses"
+            " each scenario from the others",
             f"it needs at least {FEWEST}",
         )
     known = dict(ceilings or {})

@@ -22,6 +22,7 @@ from outputs.comparable import Row, nested_texts
 from outputs.contamination import RowSet
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
+from scenarios.plural import plural
 
 PREFERRED = "preferred"
 """In place of a dimension: which of two answers was chosen."""
@@ -156,8 +157,8 @@ def audit_preferences(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit
     scenarios = len(set(pairs.scenario_names))
     if scenarios < FEWEST:
         raise UsageError(
-            f"{rows.name} has pairs on {scenarios} scenario: an audit guesses each scenario from"
-            " the others",
+            f"{rows.name} has pairs on {plural(scenarios, 'scenario')}: an audit guesses each"
+            " scenario from the others",
             f"it needs at least {FEWEST}",
         )
     results, skipped = [], []

@@ -84,6 +84,12 @@ class Reader:
         scenario, fact = self._setting(row, located)
         self.scenarios.setdefault(scenario.id, scenario)
         goal = self._goal(row, located)
+        exchanges = row.exchanges_of(
+            scenario.labelled_roles if scenario.flow else row.labelled_roles
+        )
+        if not exchanges:
+            labelled = f"words of {', '.join(scenario.labelled_roles)}"
+            _refuse(located, "messages", "nothing that is labelled", labelled)
         turns = tuple(
             self._turn(turn, place, kind, _is_labelled(scenario, turn), located)
             for place, (turn, kind) in enumerate(zip(row.turns, row.kinds, strict=True))
@@ -95,7 +101,7 @@ class Reader:
                 "gold lines are for measuring alone: no dialogue of a corpus holds one",
             )  # fmt: skip
         variation, seed = row.case.variation, row.case.seed
-        alike = (scenario.id, fact, goal, row.exchanges, language, *sorted(variation.items()), seed)
+        alike = (scenario.id, fact, goal, exchanges, language, *sorted(variation.items()), seed)
         repetition = max(self._seen[alike], row.case.repetition or 0)
         self._seen[alike] = repetition + 1
         case = make_case(
@@ -104,7 +110,7 @@ class Reader:
             scenario_fingerprint=scenario.fingerprint,
             fact=fact,
             goal=goal,
-            turns=row.exchanges,
+            turns=exchanges,
             language=language,
             variation=variation,
             repetition=repetition,
@@ -114,7 +120,7 @@ class Reader:
 
     def _setting(self, row: ImportRow, located: Located) -> tuple[Scenario, str]:
         """Return the scenario of a row and the id of its fact."""
-        wanted = row.scenario or row.case.scenario
+        wanted = row.named_scenario
         if wanted is None:
             made = self._situation(row, located)
             return made, FACT if not made.flow else ""
@@ -212,7 +218,7 @@ class Reader:
         known = {dimension.id: dimension for dimension in self.scheme.utterance_dimensions}
         given: Mapping[str, tuple[object, str, str | None]] = {
             **{label.dimension: (label.value, label.rationale, label.raw) for label in turn.tactic},
-            **{name: (value, "", None) for name, value in turn.labels.items()},
+            **{n: (v, turn.rationales.get(n, ""), None) for n, v in turn.labels.items()},
         }
         found: dict[str, TacticLabel] = {}
         for name, (value, rationale, raw) in given.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -32,6 +32,13 @@ def _role(value: object) -> object:
     return value
 
 
+def _given(labels: object) -> object:
+    """Leave out what is null: a column that every turn of a set has, and this one has not."""
+    if not isinstance(labels, Mapping):
+        return labels
+    return {name: label for name, label in labels.items() if label is not None}
+
+
 class _Lenient(BaseModel):
     """Frozen; fields of other people's that we do not know are left alone."""
 
@@ -58,8 +65,10 @@ class RowTurn(_Lenient):
     )
     text: Text = Field(validation_alias=AliasChoices("content", "text", "value"))
     kind: Literal["opening", "improvised"] | None = None
-    labels: dict[str, Any] = Field(default_factory=dict)
+    labels: Annotated[dict[str, Any], BeforeValidator(_given)] = Field(default_factory=dict)
     """Label by dimension."""
+    rationales: Annotated[dict[str, str], BeforeValidator(_given)] = Field(default_factory=dict)
+    """The speaker's reasons for these labels, by dimension."""
     tactic: tuple[RowLabel, ...] = ()
     """The same in the long form."""
     declared_goal: Any = None
@@ -79,13 +88,19 @@ class RowCase(_Lenient):
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
 
+def _case(value: object) -> object:
+    """Take the id of a case for no case."""
+    return {} if isinstance(value, str) else value
+
+
 class ImportRow(_Lenient):
     """A dialogue: what was said, about which scenario or in which situation."""
 
     turns: Annotated[tuple[RowTurn, ...], Field(min_length=1, max_length=MOST_TURNS)] = Field(
         validation_alias=AliasChoices("messages", "turns", "conversations")
     )
-    case: RowCase = RowCase()
+    case: Annotated[RowCase, BeforeValidator(_case)] = RowCase()
+    """The case in the long form; a mere id, as rows of a set have, says nothing here."""
     scenario: str | None = None
     """Id of a scenario of the library or of ``--scenario-dir``."""
     fact: str | None = None
@@ -127,9 +142,11 @@ class ImportRow(_Lenient):
     def _has_turns(self) -> Self:
         if unknown := [role for role in self.labelled if role not in self.speakers]:
             raise ValueError(f"labelled: {unknown[0]!r} says nothing")
-        if not self.exchanges:
+        if not self.exchanges_of(self.labelled_roles):
             if all(kind == "opening" for kind in self.kinds):
                 raise ValueError("every turn belongs to the opening; there is nothing to judge")
+            if self.leaves_roles_to_scenario:
+                return self
             raise ValueError(
                 f"nothing that is said is labelled; of {', '.join(self.speakers)}, name those whose "
                 "words are in labelled: [...]"
@@ -167,9 +184,17 @@ class ImportRow(_Lenient):
         )
 
     @property
-    def exchanges(self) -> int:
-        """Turns that are to be judged: improvised ones of roles whose words are labelled."""
-        roles = self.labelled_roles
+    def named_scenario(self) -> str | None:
+        """The id of the scenario that it says it is about."""
+        return self.scenario or self.case.scenario
+
+    @property
+    def leaves_roles_to_scenario(self) -> bool:
+        """Whether a scenario with roles of its own says whose words are labelled."""
+        return self.named_scenario is not None and not {*self.speakers} <= {INITIATOR, RESPONDER}
+
+    def exchanges_of(self, roles: Collection[RoleKey]) -> int:
+        """Count the turns that are to be judged: improvised ones of roles whose words are labelled."""
         return sum(
             turn.role in roles and kind == "improvised"
             for turn, kind in zip(self.turns, self.kinds, strict=True)

@@ -35,8 +35,9 @@ class PromptNotUnderstood(RunError):
     def __init__(self, missing: str, model: str = "offline/rules") -> None:
         """Name the missing section or key."""
         super().__init__(
-            f"the prompt has no {missing}; {model} is no language model: it reads the "
-            "headings of the shipped templates, so use it without templates of your own"
+            f"the prompt has no {missing}; {model} is no language model: it understands the shipped "
+            "prompts of its part alone (offline/rules plays, offline/judge and offline/reader label, "
+            "offline/reasoner weighs payoffs)"
         )
         self.missing = missing
 

@@ -14,6 +14,7 @@ from huggingface_hub import DatasetCard
 
 from hipo.cli.main import run as hipo
 from outputs.dataset.columns import PROVENANCE
+from pipeline.store.run_store import RunStore
 from tests.outputs.corpora import exportable_run, rows_in
 from tests.outputs.report.report_page import page_of
 
@@ -184,3 +185,18 @@ def test_the_report_of_an_import_calls_nothing_invented(talk, generated):
     assert "whether they were ever held" in page_of(talk)
     assert "is invented" not in page_of(talk)
     assert "Everything said in these dialogues is invented" in page_of(generated)
+
+
+def test_a_corpus_that_was_exported_becomes_a_run_again(tmp_path, generated):
+    (rows,) = exported(tmp_path / "set", generated).glob("jsonl/*.jsonl")
+    assert hipo(["import", str(rows), "-o", str(tmp_path / "run")]) == 0
+
+    def said(run):
+        with RunStore.open(run, readonly=True) as store:
+            return sorted(
+                (d.case.scenario, d.case.fact, d.case.goal, turn.kind, turn.text, turn.tactic)
+                for d in store.dialogues(traces=False)
+                for turn in d.turns
+            )
+
+    assert said(tmp_path / "run") == said(generated)

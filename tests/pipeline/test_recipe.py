@@ -283,3 +283,5 @@ def test_a_change_of_a_field_that_does_not_exist_is_a_mistake_of_the_user() -> N
         load_recipe("hipo-paper").with_changes({"strategie": ["direct"]})
     with pytest.raises(UsageError, match="n: found 0, expected greater than or equal to 1"):
         load_recipe("hipo-paper").with_changes({"n": 0})
+    with pytest.raises(UsageError, match=r"expected a number from 1 to 4096, or auto$"):
+        load_recipe("hipo-paper").with_changes({"limits": {"max_concurrency": "many"}})

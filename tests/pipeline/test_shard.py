@@ -69,7 +69,7 @@ def test_what_is_wanted_of_a_case_is_as_in_the_whole_plan():
     "text", ["0/4", "5/4", "4", "1/", "a/b", "1/0", "-1/4", "1/4/2", "1/200000"]
 )
 def test_what_is_no_shard_is_refused_with_what_would_be_one(text):
-    with pytest.raises(UsageError, match="write i/n"):
+    with pytest.raises(UsageError, match="expected i/n"):
         Recipe().with_changes({"shard": text})
 
 

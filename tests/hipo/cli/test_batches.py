@@ -117,6 +117,24 @@ def test_judges_are_asked_in_batches_and_picked_up_after_an_interrupt(
     assert rows(RUN, answered) == [(sent,)]
 
 
+def test_jurors_are_asked_in_batches_at_half_the_price(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer
+) -> None:
+    assert hipo(
+        "generate", "-m", "offline/rules", "--scenarios", "used_car", "-n", "2", "--turns", "1",
+        "-o", "run", "-q",
+    ).code == 0  # fmt: skip
+
+    command = ("verify", "run", "--juror", "openai/gpt-4o", "--format", "json")
+    whole = asked(*command, "--dry-run", option="--judge-base-url").data
+    half = asked(*command, "--batch", "--dry-run", option="--judge-base-url").data
+    assert half["cost_usd"] == pytest.approx(whole["cost_usd"] / 2)
+    done = asked(*command, "--batch", option="--judge-base-url")
+    assert (done.code, done.data["labelled"]) == (0, 2)
+    assert wire_server.count == 0
+    assert sum(len(batch.requests) for batch in wire_server.batches.made) == half["calls"]
+
+
 def evaluate(asked: Hipo, *more: str) -> Result:
     return asked(
         "evaluate", "run", "run", "--any", "--task", "hipo-utterance-paper", "--mode", "zero-shot",

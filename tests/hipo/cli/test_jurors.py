@@ -86,6 +86,27 @@ def test_a_judge_and_a_juror_can_be_asked_by_one_command(hipo: Hipo, run: Path) 
     assert labels(run)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (("--judge", "offline/judge", "--policy", "nope"), "nope"),
+        (("--judge", "openai/x"), "OPENAI_API_KEY"),
+        (("--policy", "auto"), "--policy: jurors alone are asked"),
+    ],
+)
+def test_a_judge_that_cannot_be_asked_is_told_before_any_juror_is(
+    hipo: Hipo, run: Path, wrong: tuple[str, ...], message: str
+) -> None:
+    done = hipo("verify", "made", "--juror", "offline/judge", *wrong)
+    assert (done.code, message in done.err) == (2, True)
+    assert not labels(run)
+
+
+def test_how_jurors_are_asked_is_refused_without_a_juror(hipo: Hipo, run: Path) -> None:
+    refused = hipo("verify", "made", "--juror-mode", "cot", "--dry-run")
+    assert (refused.code, "--juror MODEL" in refused.err) == (2, True)
+
+
 def test_the_bill_of_jurors_is_told_before(hipo: Hipo, run: Path) -> None:
     planned = hipo("verify", "made", "--juror", "offline/judge", "--dry-run", "--format", "json")
     assert planned.code == 0, planned.err

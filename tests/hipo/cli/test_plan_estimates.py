@@ -60,6 +60,16 @@ def test_judges_are_estimated_before_there_is_anything_to_judge(generate: Hipo) 
         assert 0.7 * tokens < judge["prompt_tokens"] < 1.3 * tokens
 
 
+def test_what_a_scheme_does_not_ask_judges_is_not_estimated(hipo: Hipo) -> None:
+    command = ("generate", "dilemmas", "-m", "offline/reasoner", "-n", "1", "--turns", "1", "-o",
+               "run", "--verify", "--no-embeddings", "--judge", "offline/judge")  # fmt: skip
+    judges = hipo(*command, "--dry-run", "--format", "json").data["verification"]["judges"]
+    assert hipo(*command, "-q").code == 0
+    assert [(judge["source"], judge["calls"]) for judge in judges] == [
+        ("self", 0), ("external", asked("external")[0]),
+    ]  # fmt: skip
+
+
 def test_what_is_there_is_not_counted_again(generate: Hipo) -> None:
     assert generate("--quiet").code == 0
     told = planned(generate, "--verify", "-n", "10")

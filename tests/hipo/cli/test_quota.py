@@ -156,6 +156,8 @@ def test_a_limit_of_cases_ends_a_quota_that_is_not_filled_whatever_quota_they_we
     result = generate("-n", "3")
     assert result.code == 1
     assert "all cases are played that -n allows, and still missing" in result.err
+    assert "a larger -n allows more cases" in result.err
+    assert "give_up_after" not in result.err
     assert sum(cell["cases"] for cell in cells(hipo).values()) == 3
     write_quota(tmp_path, {"cells": [{"veracity": "Manner", "goal": "deception", "accepted": 90}]})
     assert generate("-n", "3", "--dry-run", "--format", "json").data["quota"]["dialogues"] == 0

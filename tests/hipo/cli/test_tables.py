@@ -70,6 +70,11 @@ def test_one_annotator_is_held_against_the_gold_labels_of_the_file(hipo: Hipo, t
     assert pair["matrix"][sadness][anger] == 1
 
 
+def test_a_selection_is_not_compared_with_itself(hipo: Hipo, table: Path) -> None:
+    refused = hipo("agreement", str(table), "--map", "cei", "--of", "human", "--with", "human")
+    assert (refused.code, "leave --with out" in refused.err) == (2, True)
+
+
 def test_the_majority_is_a_reader_like_any_other(hipo: Hipo, table: Path) -> None:
     found = as_json(
         hipo, "agreement", table, "--map", "cei", "--of", "human:majority", "--with", "adjudicated"

@@ -80,6 +80,31 @@ def test_generation_goes_on_until_enough_are_accepted(hipo: Hipo, tmp_path: Path
     assert state["state"] == "finished"
     assert hipo(*command, "--quiet").code == 0
     assert hipo("runs", "show", "run", "--format", "json").data["calls"] == state["calls"]
+    ahead = hipo(*command, "--dry-run", "--format", "json").data
+    assert (ahead["dialogues"], ahead["present"]) == (0, state["generated"])
+    assert [model["calls"] for model in ahead["models"]] == [0]
+
+
+@pytest.mark.parametrize(
+    ("options", "named", "advice"),
+    [
+        (("--judge", "offline/judge", "--no-self"), "--judge, --no-self:", "give --verify, too"),
+        (("--until-saturated", "0.5", "--policy", "auto"), "--policy:", "give --verify, too"),
+        (("--saturation-window", "20"), "--saturation-window is of no use", "give both"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--preview", "1")])
+def test_options_of_what_is_not_done_are_refused_before_anything_is_made(
+    hipo: Hipo,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    named: str,
+    advice: str,
+    more: tuple[str, ...],
+) -> None:
+    result = hipo("generate", "-m", "offline/rules", "-n", "2", "-o", "run", *options, *more)
+    assert (result.code, named in result.err, advice in result.err) == (2, True, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_generation_that_runs_out_of_cases_says_so(hipo: Hipo, tmp_path: Path) -> None:
@@ -90,6 +115,9 @@ def test_generation_that_runs_out_of_cases_says_so(hipo: Hipo, tmp_path: Path) -
     assert result.code == 1
     assert "same command" not in result.err
     assert "all of 3 cases played, 0 dialogues accepted" in result.err
+    shard = hipo("generate", "quick.yaml", "--model", "offline/rules", "-n", "3", "--accepted",
+                 "2", "--policy", "none.yaml", "--shard", "1/3", "-o", "part")  # fmt: skip
+    assert "all of 1 case played, 0 dialogues accepted" in shard.err
 
 
 def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None:

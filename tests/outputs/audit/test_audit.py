@@ -171,6 +171,8 @@ def test_the_table_of_shortcuts_says_how_far_each_is_above_its_floor():
 def test_one_scenario_cannot_be_guessed_from_others():
     with pytest.raises(UsageError, match="1 scenario"):
         audit_dialogues(simulated(1, scenarios=1, pairs=3))
+    with pytest.raises(UsageError, match="0 scenarios"):
+        audit_dialogues(simulated(1, scenarios=0, pairs=3))
 
 
 def test_without_scikit_learn_it_is_said_what_to_install(monkeypatch):

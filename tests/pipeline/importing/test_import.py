@@ -127,6 +127,15 @@ def test_what_hipo_shows_can_be_imported_and_is_the_same(write, tmp_path):
     assert one.turns[3].tactic[0].rationale == "it was"
 
 
+def test_of_a_scene_with_other_roles_the_scenario_says_whose_words_are_judged(write, tmp_path):
+    said = [("courier", "Let me through."), ("rival", "Why?"), ("courier", "I was first.")]
+    turns = [{"role": role, "text": text, "labels": {"correct": None}} for role, text in said]
+    row = {"case": "c7e61f", "scenario": "one_lane", "fact": "", "goal": "", "turns": turns}
+    (one,) = imported(write(row), tmp_path / "run", scheme="payoff_reasoning")
+    assert one.case.turns == 2
+    assert [turn.labelled for turn in one.turns] == [True, False, True]
+
+
 def test_the_same_dialogue_twice_is_two_dialogues(write, tmp_path):
     row = {"messages": talk("a", "b"), **CAR}
     assert len({d.case.id for d in imported(write(row, row), tmp_path / "run")}) == 2
@@ -165,8 +174,10 @@ def test_who_wrote_it_is_kept_where_it_is_known(write, tmp_path):
         ({"messages": talk("a", "b"), **CAR, "opening": 1}, "", "nothing to judge"),
         ({"messages": [*talk("a", "b"), *talk("c", "d")[::-1]], **CAR}, "messages",
          "take turns"),
-        ({"messages": [{"role": "robot", "content": "x"}, *talk("b")], **CAR}, "",
+        ({"messages": [{"role": "robot", "content": "x"}, *talk("b")], **BIKE}, "",
          "of robot, initiator, name those"),
+        ({"messages": [{"role": "robot", "content": "x"}, *talk("b")], **CAR}, "messages",
+         "as used_car has them"),
     ],
 )  # fmt: skip
 def test_a_line_that_cannot_be_used_is_named_and_nothing_is_made(write, tmp_path, row, field, says):

@@ -293,7 +293,7 @@ def test_what_is_wanted_of_an_unknown_scheme_is_given(prompts):
 def test_a_missing_section_is_named(prompts, heading):
     system, (role, user) = prompts.responder("boat", DECEPTION)
     cut = user.replace(f"# {heading}\n", f"## {heading}\n", 1)
-    with pytest.raises(PromptNotUnderstood, match=f"# {heading}.*shipped templates"):
+    with pytest.raises(PromptNotUnderstood, match=f"# {heading}.*shipped prompts"):
         answer([system, (role, cut)], 1)
 
 

@@ -203,7 +203,8 @@ def test_a_prompt_without_the_known_headings_is_refused(messages):
 
 def test_an_actors_prompt_is_no_question_to_a_judge():
     system = '# Answer format\n{\n  "utterance": "<text>"\n}'
-    with pytest.raises(PromptNotUnderstood, match="offline/judge is no language model"):
+    says = "offline/judge is no language model.*offline/rules plays"
+    with pytest.raises(PromptNotUnderstood, match=says):
         answer([("system", system), ("user", "# Situation\nTwo talk.")], 1)
 
 
@@ -215,5 +216,5 @@ async def test_the_provider_leads_to_the_judge_by_the_name_of_the_model(hipo):
     reply = await provider.send(request, 1.0)
     assert [choice.text for choice in reply.choices] == [answer(messages(rendered), 3)] * 2
     bad = Request("judge", (Message("user", "hello"),), Parameters(), {}, "labels", seed=3)
-    with pytest.raises(BadRequest, match="shipped templates"):
+    with pytest.raises(BadRequest, match="shipped prompts"):
         await provider.send(bad, 1.0)

@@ -74,6 +74,6 @@ async def test_the_rules_say_the_same_over_either_wire_format(monkeypatch, messa
 )
 async def test_a_prompt_without_the_known_headings_is_refused_and_not_guessed(prompt):
     provider = build_provider(parse_model("offline/rules"))
-    with pytest.raises(BadRequest, match="shipped templates"):
+    with pytest.raises(BadRequest, match="shipped prompts"):
         await provider.send(make_request(messages=prompt), 1.0)
     await provider.close()
