@@ -185,7 +185,7 @@ def persona_for_goal(strength: float) -> Planting:
 
 
 PLANTED = {
-    "a comma in the initiator's lines": (comma_in_questions, "initiator"),
+    "a comma in the initiator's lines": (comma_in_questions, "other lines"),
     "a persona": (persona_for_goal, "variation"),
 }
 STRENGTHS = (0.1, 0.2, 0.4)
@@ -272,7 +272,7 @@ def _planted_set(folder: Path) -> Iterator[Row]:
     _hipo(
         f"export {folder / 'shared'} --to benchmark --any --splits 100,0,0 --no-parquet -o {whole} -q"
     )
-    for role, probe in (("initiator", "initiator"), ("responder", "punctuation")):
+    for role, probe in (("initiator", "other lines"), ("responder", "punctuation")):
         planted = folder / f"{role}.jsonl"
         plant_commas(whole / "jsonl" / "train.jsonl", planted, role)
         found = audit(planted)

@@ -24,6 +24,7 @@ from outputs.value_names import names_of, value_names
 from scenarios.errors import UsageError
 from scenarios.openings import opens_alike
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.speakers import speakers
 
 _OPENINGS = ("shared", "by-goal", "")
 
@@ -179,7 +180,8 @@ def opening_of(selected: SelectedDialogue) -> str:
     """Return what the fixed lines of a dialogue are: ``shared``, ``by-goal``, or "" if imported."""
     if selected.arm.is_imported:
         return ""
-    return "shared" if opens_alike(dict(selected.dialogue.case.variation)) else "by-goal"
+    alike = opens_alike(dict(selected.dialogue.case.variation))
+    return "shared" if alike or selected.scenario.flow else "by-goal"
 
 
 def _chosen(selection: Selection) -> dict[str, object]:
@@ -198,12 +200,13 @@ def _generators(found: OpenSelection, seen: Seen) -> tuple[Generator, ...]:
     strategies: defaultdict[str, set[str]] = defaultdict(set)
     dialogues: Counter[str] = Counter()
     for run in found.runs:
+        who = speakers(run.material.scenarios.values())
         for arm in run.arms.values():
             n = seen.arms[run.name, arm.id]
             if not n:
                 continue
             for role, model in arm.models.items():
-                roles[model].add(role)
+                roles[model].add(who.get(role, role))
                 strategies[model].add(arm.strategy)
             for model in set(arm.models.values()):
                 dialogues[model] += n

@@ -311,10 +311,16 @@ def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
             "leave this run out",
         )
     if run.scheme.fingerprint != first.scheme.fingerprint:
+        same = run.scheme.name == first.scheme.name
         raise UsageError(
-            f"{run.name} has labels of the scheme {run.scheme.name!r},"
-            f" {first.name} of {first.scheme.name!r}",
-            "export runs of one scheme and version together, the others apart",
+            f"{run.name} has labels of the scheme {run.scheme.name!r}, {first.name} of "
+            + (
+                "one of that name with other labels or definitions"
+                if same
+                else repr(first.scheme.name)
+            ),
+            "export runs of one scheme and version together, the others apart"
+            + ("; count its version up where you change a scheme" if same else ""),
         )
     if selection.verdict == "accepted" and not run.state.verification.verdicts:
         raise UsageError(

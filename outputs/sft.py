@@ -162,7 +162,8 @@ def require_truthful_goals(scheme: Scheme) -> None:
     if scheme.assigned and not scheme.truthful_goals:
         raise UsageError(
             f"the scheme {scheme.id!r} does not say which of its goals are truthful",
-            "state it as a contradiction of the scheme, or take all with --include-deception",
+            "name a label that a truthful goal never has under contradictions of the scheme (docs/scenarios.md),"
+            " or take all with --include-deception",
         )
 
 

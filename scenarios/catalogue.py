@@ -28,7 +28,7 @@ from scenarios.pack import (
 from scenarios.real_names import with_real_names
 from scenarios.selection import select_facts, select_scenarios
 from scenarios.spec import Scenario
-from scenarios.spelling import suggestion
+from scenarios.spelling import OWN_FOLDER, suggestion
 from scenarios.text_file import real_path, shown_path
 
 __all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "CatalogueEntry", "select_facts"]
@@ -168,7 +168,7 @@ class Catalogue:
         raise UsageError(
             f"there is no scenario {scenario_id!r}",
             where_example(scenario_id)
-            or suggestion(scenario_id, self.entries, listing="scenarios"),
+            or f"{suggestion(scenario_id, self.entries, listing='scenarios')}; {OWN_FOLDER}",
         )
 
     def select(self, patterns: Sequence[str] | None = None) -> list[Scenario]:

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from scenarios.errors import InputError, Problem
+from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.spec import Scenario
+
+_MOST: Final = 8
+"""Scenarios that a message names."""
+_CODE: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+
+
+def check_code(language: str) -> None:
+    """Do nothing where a language is named as BCP 47 does.
+
+    Raises:
+        UsageError: it is not, as in ``German``.
+    """
+    if not _CODE.fullmatch(language):
+        raise UsageError(
+            f"{language!r} is no code of a language",
+            "write de for German, zh for Chinese, en-GB for English as in Britain (BCP 47)",
+        )
 
 
 def is_written_in(scenario: Scenario, language: str) -> bool:
@@ -40,16 +59,25 @@ def check_languages(
         files: where scenarios were read, by id; what is stored in a run has no file.
 
     Raises:
+        UsageError: a language is no code.
         InputError: names a language that is missing and the first file that lacks it.
     """
     for language in languages:
+        check_code(language)
         lacking = [s for s in scenarios if not is_written_in(s, language)]
         if not lacking:
             continue
         first, others = lacking[0], len(lacking) - 1
-        more = f", and so has {others} more" if others else ""
+        are = "is" if others == 1 else "are"
+        more = f" ({others} more {are} not written in {language} either)" if others else ""
         shared = [own for own in first.languages if all(is_written_in(s, own) for s in scenarios)]
         as_written = f"play them as they are written (--language {shared[0]}), " if shared else ""
+        written = [s.id for s in scenarios if is_written_in(s, language)]
+        if written:
+            some = ",".join(written[:_MOST]) + (",..." if len(written) > _MOST else "")
+            as_written = (
+                f"play those that are (--scenarios {some}), the others in a run of their own, "
+            )
         located = files.get(first.id)
         problem = Problem(
             file=f"scenario {first.id}" if located is None else located.file,

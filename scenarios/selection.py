@@ -8,9 +8,10 @@ from fnmatch import fnmatchcase
 from scenarios.errors import UsageError
 from scenarios.pack import where_example
 from scenarios.spec import Fact, Scenario
-from scenarios.spelling import suggestion
+from scenarios.spelling import OWN_FOLDER, suggestion
 
 _TAG = "tag:"
+_THERE = "categories and scenarios"
 
 
 def select_scenarios(
@@ -91,18 +92,25 @@ def _no_scenario(pattern: str, scenarios: Sequence[Scenario]) -> UsageError:
     names = [*categories, *(scenario.id for scenario in scenarios)]
     return UsageError(
         f"no scenario or category is named {pattern!r}",
-        where_example(pattern) or suggestion(pattern, names, listing="categories and scenarios"),
+        where_example(pattern)
+        or "; ".join(filter(None, (suggestion(pattern, names, listing=_THERE), OWN_FOLDER))),
     )
 
 
 def _no_fact(pattern: str, pairs: Sequence[tuple[Scenario, Fact]]) -> UsageError:
-    if any(names_fact(pattern, scenario, fact) for scenario, fact in pairs):
+    named = [s for s, fact in pairs if names_fact(pattern, s, fact)]
+    if any(scenario.flow for scenario in named):
+        return UsageError(
+            f"{pattern!r} names facts of a scenario with a flow: everybody knows all of their own there",
+            "leave --facts out, and choose with --scenarios",
+        )
+    if named:
         return UsageError(
             f"the facts named {pattern!r} belong to the initiator",
             "dialogues are generated for facts of the responder",
         )
     full = "/" in pattern
-    names = [f"{s.id}/{f.id}" if full else f.id for s, f in pairs]
+    names = list(dict.fromkeys(f"{s.id}/{f.id}" if full else f.id for s, f in pairs))
     return UsageError(
         f"no fact of the selected scenarios is named {pattern!r}",
         suggestion(pattern, names, listing="facts"),

@@ -15,6 +15,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return by_folded[matches[0]] if matches else None
 
 
+OWN_FOLDER = "those of your own are read with --scenario-dir FOLDER"
+"""What to do where a scenario is not found."""
+
+
 def suggestion(word: str, known: Iterable[str], *, listing: str = "known") -> str:
     """Return a hint: the nearest name where there is one, then the names there are (at most 12)."""
     names = list(known)

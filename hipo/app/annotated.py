@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from hipo.app.run_folders import RUNS, find_run, is_run
 from pipeline.run_material import load_material
@@ -15,7 +16,7 @@ from quality.disagreement.lengths import SAID, SITUATION, Words
 from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
-from scenarios.annotations import Annotation, Subject
+from scenarios.annotations import DECLARED, Annotation, Subject
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -26,6 +27,8 @@ _KNOWN_SCHEME = "{} says how every dimension is measured"
 _LEAVE_OUT = "--measurement is for files without --map: leave it out"
 GROUP = "group"
 """The column that says which file, or which group of files, an item comes from."""
+SPEAKER: Final = "speaker"
+"""Who declared labels where roles have names of their own; else it is stored: the responder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,11 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
     with open_annotations(folder) as reader:
         counts = tuple(reader.sources())
         annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
+    if scenarios and all(scenario.flow for scenario in scenarios.values()):
+        counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
+        annotations = tuple(
+            replace(a, who=SPEAKER) if a.kind == DECLARED else a for a in annotations
+        )
     columns: dict[str, dict[str, str]] = {}
     said: dict[str, str] = {}
     situations: dict[str, str] = {}

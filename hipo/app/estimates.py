@@ -21,6 +21,7 @@ from scenarios.dialogue import Critique, Draft, History, TacticLabel
 from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Dimension
 from scenarios.schemes.spoken import spoken_dimensions
+from scenarios.speakers import speakers, turn_unit
 from scenarios.terms import LabelValue
 from scenarios.variation import manner_lines
 
@@ -112,6 +113,10 @@ class Estimate:
     cases: int
     exchanges: int
     """Improvised turns of labelled roles, of all cases together."""
+    turn_unit: str
+    """What one of them is called."""
+    speakers: Mapping[str, str]
+    """Whose lines the models of ``responder`` and ``initiator`` write, in words."""
     arms: tuple[ArmEstimate, ...]
     models: tuple[ModelEstimate, ...]
     present: int = 0
@@ -156,6 +161,8 @@ def estimate_generation(
     return Estimate(
         cases=len(prepared.plan),
         exchanges=prepared.plan.exchanges,
+        turn_unit=turn_unit(prepared.scenarios.values()),
+        speakers=speakers(prepared.scenarios.values()),
         arms=arms,
         models=_by_model(prepared, arms),
         cut=tuple(_cut(prepared, arms)),

@@ -56,6 +56,8 @@ class EvaluationEstimate:
     items: int
     """Of the set."""
     lines: tuple[TaskEstimate, ...]
+    at_providers: int = 0
+    """Requests of an earlier start in batches that are not used yet; they are counted once more here."""
 
     @property
     def calls(self) -> int:
@@ -81,11 +83,12 @@ def estimate_evaluation(
     opened = EvaluationStore.open(folder) if begun else nullcontext()
     with opened as store:
         answers = None if store is None else store.answers
+        at_providers = 0 if store is None else store.calls.batches.left()
         lines = []
         for task in ready.plan.tasks:
             rounds = _rounds(task)
             lines += [_line(ready, task, rounds, model, answers) for model in ready.plan.models]
-    return EvaluationEstimate(len(ready.items.items), tuple(lines))
+    return EvaluationEstimate(len(ready.items.items), tuple(lines), at_providers)
 
 
 @dataclass(frozen=True, slots=True)

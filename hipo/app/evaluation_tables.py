@@ -19,6 +19,8 @@ from scenarios.errors import UsageError
 
 BESIDE_A_RUN = "evaluation"
 """Where the evaluation of a run lies in its folder."""
+_PAPERS = "hipo"
+"""The scheme that the paper is about, in whatever version."""
 
 
 def evaluation_folder(name: str | Path) -> Path:
@@ -58,7 +60,8 @@ def result_blocks(
     Args:
         names: folders of evaluations, or of runs that have one; none: what was printed.
         people: a run with a quiz: what people scored, beside models on the very same items.
-        paper: whether the printed results are there, in a block of their own.
+        paper: whether the printed results are there, in a block of their own; beside corpora of
+            other schemes alone they are not.
 
     Raises:
         UsageError: nothing is asked for, there is no such evaluation, or no such quiz.
@@ -69,6 +72,8 @@ def result_blocks(
     folders = [evaluation_folder(name) for name in names]
     evaluations = [read_evaluation(folder) for folder in folders]
     blocks = []
+    schemes = {one.record.set.scheme.partition("@")[0] for one in evaluations}
+    paper = paper and (not schemes or _PAPERS in schemes)
     if evaluations:
         run = None if people is None else find_run(str(people))
         own = own_results(evaluations, among_people=list(_among_people(evaluations, folders, run)))

@@ -15,6 +15,7 @@ from pipeline.strategies.reflective import ReflectiveSettings
 from prompts.tasks.registry import shipped_tasks
 from scenarios.flow import planned_turns
 from scenarios.schemes.misleading import ruled_out_by_truth
+from scenarios.speakers import speakers
 
 if TYPE_CHECKING:
     from outputs.origins import Origin
@@ -58,8 +59,9 @@ def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
     why = ("" if honest == 1 else _HONEST) if honest else _all_deceive(scheme)
     yield RowYield("sft --task actor", round(answers * honest), why)
     others = "" if questions else "nobody else improvises a line: more --turns"
-    if not questions and any(scenario.flow for scenario in prepared.scenarios.values()):
-        others = "everybody who speaks is labelled: --task actor"
+    if any(scenario.flow for scenario in prepared.scenarios.values()):
+        spoken = f"lines of {speakers(prepared.scenarios.values()).get('initiator')}"
+        others = spoken if questions else "everybody who speaks is labelled: --task actor"
     yield RowYield("sft --task initiator", questions, others)
     yield _of_lies(prepared, round(answers * (1 - honest)), round(dialogues * (1 - honest)))
     if TASK in shipped_tasks(scheme):
@@ -137,7 +139,7 @@ def _all_deceive(scheme: Scheme) -> str:
     """Say why nobody is taught to speak from a plan without a goal that forbids what is false."""
     if scheme.truthful_goals:
         return "every goal may deceive: --include-deception, or add a truthful one"
-    return f"{scheme.name} does not say which goals are truthful: --include-deception"
+    return f"{scheme.name} does not say which goals are truthful (docs/scenarios.md): --include-deception"
 
 
 def _honest_share(prepared: Prepared) -> float:

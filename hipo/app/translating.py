@@ -35,7 +35,7 @@ from scenarios.atomic_files import new_file
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
-from scenarios.languages import is_written_in
+from scenarios.languages import check_code, is_written_in
 from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.selection import select_scenarios
@@ -129,6 +129,7 @@ def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTransl
     if is_run(folder) or is_evaluation(folder):
         raise UsageError(f"{folder} holds a run or an evaluation", "choose another folder with -o")
     recipe, language = settings.recipe, settings.language
+    check_code(language)
     templates = Templates(recipe.prompt_dir)
     jobs, present, notes = [], [], []
     for scenario in _chosen(settings):
@@ -139,7 +140,9 @@ def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTransl
                 notes.append(
                     f"{path} is of an earlier state of the scenario; delete it to renew it"
                 )
-        elif not is_written_in(scenario, language):
+        elif is_written_in(scenario, language):
+            notes.append(f"{scenario.id} is written in {language} already")
+        else:
             question = wording_question(templates, texts_of(scenario), language)
             jobs.append(TranslationJob(scenario, question))
     use = _use(settings)
@@ -242,14 +245,21 @@ def _chosen(settings: TranslationSettings) -> list[Scenario]:
     """Return the scenarios that are meant, as they are written."""
     dirs = list(settings.recipe.scenario_dirs)
     wanted = None if settings.scheme is None else load_scheme(settings.scheme).id
+    everything = Catalogue.load([FAMILIES, *dirs]).entries
     entries = {
-        name: entry
-        for name, entry in Catalogue.load([FAMILIES, *dirs]).entries.items()
-        if wanted in (None, entry.scenario.scheme)
+        name: entry for name, entry in everything.items() if wanted in (None, entry.scenario.scheme)
     }
     if settings.scenarios:
         there = [entry.scenario for entry in entries.values()]
-        found = select_scenarios(there, settings.scenarios)
+        try:
+            found = select_scenarios(there, settings.scenarios)
+        except UsageError:
+            named = select_scenarios([e.scenario for e in everything.values()], settings.scenarios)
+            other = next(scenario for scenario in named if scenario.scheme != wanted)
+            raise UsageError(
+                f"scenario {other.id!r} is of the scheme {other.scheme!r}, not {wanted!r}",
+                f"give --scheme {other.scheme}, or leave --scheme out",
+            ) from None
         return [entries[scenario.id].template for scenario in found]
     inside = [folder.resolve() for folder in dirs]
     own = [

@@ -35,6 +35,8 @@ def accepted_as_json(costs: AcceptedCosts) -> dict[str, object]:
 
 def accepted_as_text(costs: AcceptedCosts) -> str:
     """Return the table of models the way ``hipo generate --dry-run`` prints it."""
+    if not costs.share.share:
+        return f"what {number(UTTERANCES)} accepted utterances would cost cannot be told ({_basis(costs)})"
     shown = list(_shown(costs))
     if costs.judged:
         header = ["generator", "playing", "judging", "in all"]

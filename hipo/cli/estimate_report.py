@@ -194,7 +194,7 @@ def estimate_as_text(estimate: Estimate, *, has_quota: bool = False) -> str:
     counts = (
         plural(estimate.cases, "case"),
         plural(estimate.dialogues, "dialogue"),
-        plural(estimate.exchanges, "improvised exchange") + " per arm",
+        plural(estimate.exchanges, estimate.turn_unit) + " per arm",
     )
     lines = [", ".join(counts)]
     if estimate.present:
@@ -213,7 +213,7 @@ def estimate_as_text(estimate: Estimate, *, has_quota: bool = False) -> str:
             if each > 1:
                 most = ", ".join(filter(None, [most, f"{each} samples each"]))
             rows.append(
-                [arm.arm.strategy, number(arm.dialogues), calls.kind,
+                [arm.arm.strategy, number(arm.dialogues), estimate.speakers.get(calls.kind, calls.kind),
                  f"{about}{expected}", most]
             )  # fmt: skip
     lines += [columns(["strategy", "dialogues", "call", "calls", ""], rows), ""]

@@ -7,6 +7,7 @@ from hipo.app.evaluation import ModelsEvaluated
 from hipo.app.evaluation_estimates import EvaluationEstimate
 from hipo.app.evaluation_plan import ReadyEvaluation
 from hipo.cli.console import columns, dollars, number, plain, plural, reasons
+from hipo.cli.estimate_report import at_providers_as_text
 from hipo.cli.evaluate_scores import scores_as_text
 from hipo.cli.run_report import charged_as_json, charges_in_words
 
@@ -17,13 +18,15 @@ def estimate_as_json(estimate: EvaluationEstimate) -> dict[str, object]:
     ``items``: of the set; ``calls``; ``tasks``: a list of objects with ``model``, ``task``,
     ``mode``, ``answers`` (still to be given), ``present`` (there already), ``calls``,
     ``prompt_tokens``, ``completion_tokens`` and ``cost_usd`` (None: no price is known);
-    ``cost_usd``: the sum, None if any is unknown; ``note``: what the estimate rests on.
+    ``cost_usd``: the sum, None if any is unknown; ``at_providers``: requests of an earlier start that
+    lie at providers in batches and are counted once more; ``note``: what the estimate rests on.
     """
     fields = "model task mode answers present calls prompt_tokens completion_tokens cost_usd"
     tasks = [plain(line, fields) for line in estimate.lines]
     return plain(
-        estimate, "items calls tasks cost_usd", tasks=tasks, note=evaluation_estimates.NOTE
-    )
+        estimate, "items calls tasks cost_usd at_providers", tasks=tasks,
+        note=evaluation_estimates.NOTE,
+    )  # fmt: skip
 
 
 def estimate_as_text(estimate: EvaluationEstimate, ready: ReadyEvaluation) -> str:
@@ -50,6 +53,7 @@ def estimate_as_text(estimate: EvaluationEstimate, ready: ReadyEvaluation) -> st
             "",
             f"in all {plural(estimate.calls, 'call')}, {dollars(estimate.cost_usd)}",
             "",
+            *([at_providers_as_text(estimate.at_providers), ""] if estimate.at_providers else ()),
             f"({evaluation_estimates.NOTE})",
         ]
     )

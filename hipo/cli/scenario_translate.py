@@ -115,6 +115,8 @@ def _dry_run(ready: ReadyTranslation, output_format: Format) -> ExitCode:
         fields = "scenarios present texts prompt_tokens completion_tokens cost_usd"
         write_json(plain(estimate, fields, note=_NOTE))
         return ExitCode.DONE
+    for note in ready.notes:
+        print(note)
     print(
         f"{plural(estimate.scenarios, 'scenario')} into {ready.settings.language},"
         f" {plural(estimate.texts, 'text')}; {number(estimate.present)} there already"

@@ -53,6 +53,12 @@ class _Auditing:
     def __post_init__(self) -> None:
         self.ties = ties_of(self.corpus.scheme)
         self.goals = len({d.goal for d in self.corpus.dialogues})
+        answers = [a.labels for d in self.corpus.dialogues for a in d.answers]
+        self.partial = {
+            dimension
+            for dimension in self.corpus.dimensions
+            if not all(dimension in labels for labels in answers)
+        }
         self.planned = sum(
             len(self._dimensions(p, unit)) for p in self.probes if p.kind == "must-not"
             for unit in self._units(p)
@@ -67,11 +73,12 @@ class _Auditing:
     def ask(self, probe: ShortcutProbe) -> None:
         """Ask one probe about every dimension that it is for."""
         for unit in self._units(probe):
-            items = self.items(unit)
-            by_rule = defaultdict(list)
+            alike = defaultdict(list)
             for dimension in self._dimensions(probe, unit):
-                by_rule[self._rules(probe, dimension)].append(dimension)
-            for rules, dimensions in by_rule.items():
+                part = dimension if dimension in self.partial and unit == "answer" else None
+                alike[self._rules(probe, dimension), part].append(dimension)
+            for (rules, part), dimensions in alike.items():
+                items = self.items(unit) if part is None else _with_label(self.items(unit), part)
                 if rules:
                     self._ask(probe, probe.kind, _without(items, rules), dimensions)
                 if not rules or probe.of_words:
@@ -152,6 +159,11 @@ class _Auditing:
             self.skipped.append(SkippedProbe(probe.name, kind, dimension, ONE_LABEL))
         else:
             self.results.append(result)
+
+
+def _with_label(items: AuditItems, dimension: str) -> AuditItems:
+    """Return the answers that have a label on a dimension: it may be of one role alone."""
+    return items.only([dimension in answer.labels for answer in items.answers])
 
 
 def _without(items: AuditItems, ties: Sequence[LabelTie]) -> AuditItems:

@@ -14,7 +14,8 @@ from outputs.audit.run_corpus import MOST, is_drawn, not_asked, single_label_dim
 from outputs.comparable import Row
 from outputs.contamination import RowSet
 from outputs.dataset.manifest import MANIFEST
-from scenarios.errors import UsageError
+from outputs.dataset.scheme_file import read_scheme
+from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 
@@ -94,12 +95,12 @@ def set_corpus(
 
 
 def scheme_of(path: Path) -> Scheme | None:
-    """Return the scheme that the manifest of an export names; None where it is not one that ships."""
+    """Return the scheme that the manifest of an export names, from its folder or as it ships; or None."""
     try:
         manifest = orjson.loads((path / MANIFEST).read_bytes())
         named = manifest["scheme"]
-        scheme = load_scheme(f"{named['id']}@{named['version']}")
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, UsageError):
+        scheme = read_scheme(path) or load_scheme(f"{named['id']}@{named['version']}")
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, InputError, UsageError):
         return None
     return scheme if scheme.fingerprint == named["fingerprint"] else None
 
@@ -125,7 +126,7 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
     labelled = {
         turn: text
         for turn, text in sorted(found.answers.items())
-        if all(d in text.labels for d in dimensions)
+        if any(d in text.labels for d in dimensions)
     }
     if not labelled:
         return None
@@ -143,7 +144,7 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
             AuditedAnswer(
                 turn,
                 text.utterance or _said(said, turn),
-                {d: text.labels[d] for d in dimensions},
+                {d: text.labels[d] for d in dimensions if d in text.labels},
                 _said(said, turn - 1, by_other_than=text.role),
                 _said(said, turn + 1, by_other_than=text.role),
             )

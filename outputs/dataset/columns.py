@@ -36,12 +36,16 @@ PROVENANCE: tuple[Column, ...] = (
     Column("arm", "text", "The arm: strategy, models and parameters, as a content hash."),
     Column("scenario", "text", "The scenario."),
     Column("category", "text", "The category of the scenario."),
-    Column("fact", "text", "The id of the private fact that the responder knows."),
-    Column("goal", "text", "The goal that the responder was assigned."),
+    Column(
+        "fact",
+        "text",
+        "The id of the private fact it is about; empty with a flow, where all know their own.",
+    ),
+    Column("goal", "text", "The goal that was assigned to whoever is labelled."),
     EXPERT_GOAL,
     Column("language", "text", "The language of the dialogue (BCP 47)."),
-    Column("strategy", "text", "How the responder's utterances were generated."),
-    Column("model", "text", "The model that spoke for the responder."),
+    Column("strategy", "text", "How the labelled utterances were generated."),
+    Column("model", "text", "The model that spoke for whoever is labelled."),
     Column("verdict", "text", "What was decided on the dialogue; undecided where nothing was."),
 )
 TURN = Column("turn", "int", "Index of the utterance in its dialogue, from 0; null for all of it.")

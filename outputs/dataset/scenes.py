@@ -10,15 +10,15 @@ from outputs.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, fact_views, scene_view
 
 SCENE: Final[tuple[Column, ...]] = (
-    Column("situation", "text", "What both people know."),
-    Column("initiator", "text", "Who asks."),
+    Column("situation", "text", "What everybody knows."),
+    Column("initiator", "text", "Who asks; empty with a flow, where there are other roles."),
     Column("initiator_description", "text", "About the initiator."),
-    Column("responder", "text", "Who answers."),
+    Column("responder", "text", "Who answers; empty with a flow."),
     Column("responder_description", "text", "About the responder."),
 )
 FACT: Final[tuple[Column, ...]] = (
     Column("fact_about", "text", "What the private fact concerns. For no model but an oracle."),
-    Column("fact_text", "text", "The private fact of the responder. For no model but an oracle."),
+    Column("fact_text", "text", "The private fact itself. For no model but an oracle."),
 )
 
 

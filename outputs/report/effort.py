@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.unread import measured_in_signs
-from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
+from outputs.report.wording import count, dollars, duration, known_cost, percent, ratio, reasons
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report_rows import RequestCount
 from scenarios.plural import plural
+from scenarios.speakers import speakers
 
 _AGAIN = {
     "repair": "with what was wrong",
@@ -87,6 +88,7 @@ def effort_section(run: Gathered) -> ReportSection:
     for role, model, milliseconds, n in run.latencies:
         times[role, model].append((milliseconds, n))
     rows, bars = [], []
+    who = speakers(run.material.scenarios.values())
     for use, requests in by_use.items():
         tokens = (
             sum(r.prompt_tokens for r in requests),
@@ -98,7 +100,7 @@ def effort_section(run: Gathered) -> ReportSection:
         cost = dollars(None if unpriced == sent else sum(r.cost_usd for r in requests))
         rows.append(
             (
-                *_use(*use),
+                *_use(who, *use),
                 count(sent),
                 count(failed),
                 *map(count, tokens),
@@ -107,7 +109,7 @@ def effort_section(run: Gathered) -> ReportSection:
                 duration(quantile(times[use], 0.95)),
             )
         )
-        name = " · ".join(_use(*use))
+        name = " · ".join(_use(who, *use))
         bars.append(BarRow(name, tuple(Bar(float(n), count(n)) for n in tokens)))
     header = (
         "role", "model", "requests", "failed", "prompt tokens", "completion tokens", "cost",
@@ -156,7 +158,11 @@ def _totals(run: Gathered) -> Tiles:
     tokens = state.prompt_tokens + state.completion_tokens
     return Tiles(
         (
-            Tile(dollars(state.cost_usd), "cost", unpriced or f"{dollars(per)} a dialogue"),
+            Tile(
+                known_cost(state.cost_usd, state.unpriced_calls),
+                "cost",
+                unpriced or f"{dollars(per)} a dialogue",
+            ),
             Tile(count(tokens), "tokens", f"{count(state.completion_tokens)} of them written"),
             Tile(count(state.calls), "requests", f"{plural(state.cached_calls, 'answer')} reused"),
             Tile(
@@ -192,6 +198,6 @@ def _trouble(run: Gathered) -> Table:
     return Table("Retries and failures", ("what", "how often", "reasons"), rows)
 
 
-def _use(role: str, model: str) -> tuple[str, str]:
-    """Return role and model; the name of a judge's role may repeat its model."""
-    return role.removesuffix(model).strip() or role, model
+def _use(who: Mapping[str, str], role: str, model: str) -> tuple[str, str]:
+    """Return role, as scenarios call it, and model; the name of a judge's role may repeat its model."""
+    return who.get(role, role).removesuffix(model).strip() or role, model

@@ -36,6 +36,7 @@ from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.margins import Margin
 from scenarios.schemes.model import Scheme
+from scenarios.speakers import turn_unit
 from scenarios.spec import Scenario
 from scenarios.verdicts import Flag, Judgement, Source
 
@@ -117,6 +118,11 @@ class Gathered:
     """One dialogue of each strategy."""
     samples: tuple[ReportedDialogue, ...]
     worst: tuple[ReportedDialogue, ...]
+
+    @property
+    def counted_turns(self) -> str:
+        """What the lengths of dialogues are numbers of."""
+        return f"{turn_unit(self.material.scenarios.values())}s"
 
     @property
     def scheme(self) -> Scheme:

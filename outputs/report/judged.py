@@ -97,7 +97,7 @@ def turns_section(run: Gathered) -> ReportSection:
 
     Source: HIPO, Figure 8.
     """
-    title, lead = "Consistency and length", "The same shares by the number of improvised exchanges."
+    title, lead = "Consistency and length", f"The same shares by the number of {run.counted_turns}."
     votes = run.votes
     if not votes:
         return ReportSection("turns", title, lead, (unverified(run),), absent=True)
@@ -125,9 +125,9 @@ def turns_section(run: Gathered) -> ReportSection:
             ]
         if not series:
             continue
-        header = ("dimension", "exchanges", "share", "95% interval", "judged")
+        header = ("dimension", run.counted_turns.split()[1], "share", "95% interval", "judged")
         said = "; ".join(f"{row[0]} after {row[1]}: {row[2]}" for row in rows)
-        drawn = line_chart(series, label=f"{name}: {said}", axis="improvised exchanges")
+        drawn = line_chart(series, label=f"{name}: {said}", axis=run.counted_turns)
         heading = name[0].upper() + name[1:]
         plots.append(Plot(heading, drawn, Table(heading, header, tuple(rows))))
     printed = published(run.scheme)

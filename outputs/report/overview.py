@@ -18,6 +18,7 @@ from outputs.report.wording import (
     count,
     counted,
     dollars,
+    known_cost,
     moment,
     part,
     percent,
@@ -96,10 +97,13 @@ def overview_section(run: Gathered) -> ReportSection:
     ]
     tokens = run.state.prompt_tokens + run.state.completion_tokens
     remark = f"{counted(run.state.calls, 'call')}, {count(tokens)} tokens"
+    unpriced = run.state.unpriced_calls
     if run.state.bound_usd:
-        unknown = counted(run.state.unpriced_calls + run.state.calls_in_flight, "call")
+        unknown = counted(unpriced + run.state.calls_in_flight, "call")
         remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
-    tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
+    elif unpriced:
+        remark += f"; {counted(unpriced, 'call')} of unknown cost"
+    tiles.append(Tile(known_cost(run.state.cost_usd, unpriced), "cost", remark))
     by_arm = outcome_sums(run, lambda part: part.arm)
     arms = tuple((name, *by_arm.get(arm, OutcomeSums()).cells) for arm, name in run.arms.items())
     lead = (

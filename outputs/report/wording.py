@@ -61,6 +61,11 @@ def dollars(cost: float | None) -> str:
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 
+def known_cost(cost: float | None, unknown: int) -> str:
+    """Return a cost beside which it is told of how many calls it is not known; of $0.00 that is all."""
+    return dollars(None if unknown and not cost else cost)
+
+
 def bill(cost: float | None, unknown: int, bound: float) -> str:
     """Return what calls have cost, and how much more that can be where it is not known of some.
 

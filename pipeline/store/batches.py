@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pipeline.store.queries.left_batches import BatchState
+from pipeline.store.queries.left_batches import BatchState, left_batches
 from pipeline.store.writer import Write, Writer, required
 
 T = TypeVar("T")
@@ -77,6 +77,10 @@ class BatchLog:
         which = " where exists (select 1 from reservations r where r.batch = b.seq)" if left else ""
         found = self._reader.execute(f"select {_COLUMNS} from batches b{which} order by seq")  # noqa: S608
         return [BatchRow(*row) for row in found.fetchall()]
+
+    def left(self) -> int:
+        """Return how many requests lie at providers, or came back and were not used yet."""
+        return sum(batch.requests for batch in left_batches(self._reader))
 
     def requests(self, batch: int) -> list[PlacedRequest]:
         """Return the requests of a batch whose records are not written yet."""

@@ -52,7 +52,7 @@ async def prompts(request: Request, number: int, case: str, arm: str) -> Respons
     run = run_of(request, number)
     if run.reader.number_of(case, arm) is None:
         raise RefusedRequest(404, "There is no such dialogue in this run.")
-    records = shown_prompts(run, case)
+    records = shown_prompts(run, case, arm)
     return page(request, "prompts", number, prompts=records, id=f"{case}/{arm}")
 
 

@@ -19,6 +19,8 @@ from scenarios.verdicts import Decision, Flag
 
 KINDS = ("self", "external", "juror", VERIFIER, HUMAN, ADJUDICATED)
 """Whose labels stand beside the declared ones."""
+_ACTORS = ("initiator", "responder", "reflector")
+"""Models that are asked for lines of a dialogue."""
 _CALLED = {
     "self": "the speaker's model",
     "external": "judge",
@@ -174,10 +176,18 @@ def shown_dialogue(run: ViewedRun, dialogue: Dialogue) -> ShownDialogue:
     )
 
 
-def shown_prompts(run: ViewedRun, case: str) -> list[ShownPrompt]:
-    """Return every prompt that was sent for a case, by any arm and any judge, in order."""
+def shown_prompts(run: ViewedRun, case: str, arm: str) -> list[ShownPrompt]:
+    """Return every prompt that was sent for a case, by any arm and any judge, in order.
+
+    An arm that played the case to its end tells who speaks when.
+    """
     names = {arm_id: arm.label for arm_id, arm in run.arms.items()}
-    return [_prompt(record, names) for record in run.store.calls.of_case(case)]
+    who: dict[int, str] = {}
+    if run.store.reader.ending(f"{case}/{arm}").status != "failed":
+        dialogue = run.store.dialogue(f"{case}/{arm}")
+        called = role_names(dialogue, run.scenario_of(dialogue.case))
+        who = {turn.index: called[turn.role] for turn in dialogue.turns}
+    return [_prompt(record, names, who) for record in run.store.calls.of_case(case)]
 
 
 def role_names(dialogue: Dialogue, scenario: Scenario | None) -> Mapping[str, str]:
@@ -186,12 +196,15 @@ def role_names(dialogue: Dialogue, scenario: Scenario | None) -> Mapping[str, st
     return {turn.role: known.get(turn.role, turn.role) for turn in dialogue.turns}
 
 
-def _prompt(record: CallRecord, names: Mapping[str, str]) -> ShownPrompt:
+def _prompt(record: CallRecord, names: Mapping[str, str], who: Mapping[int, str]) -> ShownPrompt:
     request = record.requests[-1]
     costs = [one.cost_usd for one in record.requests if one.cost_usd is not None]
+    asked = [request.purpose, request.role]
+    if request.role in _ACTORS and request.turn in who:
+        asked = [who[request.turn], request.purpose.removeprefix(request.role).lstrip("/")]
     whole = "the dialogue as a whole" if request.turn < 0 else f"turn {request.turn}"
     return ShownPrompt(
-        title=f"{whole}, {request.purpose}, {request.role}: {request.model}",
+        title=f"{', '.join(filter(None, dict.fromkeys((whole, *asked))))}: {request.model}",
         arm=names.get(request.arm, request.arm),
         status=request.code,
         cost_usd=sum(costs) if costs else None,

@@ -106,11 +106,27 @@ def test_a_language_that_the_scenarios_are_not_written_in_is_refused(pack: Path)
         if text.startswith("languages:")
     )
     assert str(refused.value).splitlines()[0] == (
-        f"{pack}/landing.yaml:{line}: languages: found en, and so has 1 more, expected 'de', "
+        f"{pack}/landing.yaml:{line}: languages: found en (1 more is not written in de either), expected 'de', "
         "which the dialogues are to be in (--language); play them as they are written (--language "
         "en), have them put into it (hipo scenarios translate --language de) and name the wordings with --wordings, write a file of your own "
         "with languages: [de], or choose other scenarios with --scenarios"
     )
+
+
+def test_scenarios_in_two_languages_are_for_two_runs_and_the_message_names_those_of_one(
+    pack: Path,
+) -> None:
+    german = pack / "landing.yaml"
+    text = german.read_text(encoding="utf-8")
+    german.write_text(text.replace("languages: [en]", "languages: [de]"), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        prepare(recipe(pack))
+    assert "found de, expected 'en'" in str(refused.value)
+    others = sorted(file.stem for file in pack.iterdir() if file != german)
+    named = (
+        f"play those that are (--scenarios {','.join(others)}), the others in a run of their own"
+    )
+    assert named in str(refused.value)
 
 
 def test_a_scenario_is_played_in_every_language_it_is_written_in(pack: Path) -> None:

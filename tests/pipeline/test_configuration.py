@@ -58,6 +58,8 @@ def test_a_configuration_does_not_differ_from_itself() -> None:
         ({"variation": {"style": "y"}}, ["variation axis style: its values have changed"]),
         ({"scheme": load_scheme("hipo").model_copy(update={"version": 9})},
          ["scheme hipo: its content has changed"]),
+        ({"scheme": load_scheme("hipo").model_copy(update={"version": 9}), "templates": "b" * 64},
+         ["scheme hipo: its content has changed"]),
         ({"arms": (arm(temperature=0.7),)},
          ["initiator temperature (direct): 0.2 → 0.7", "responder temperature (direct): 0.2 → 0.7"]),
         ({"arms": (arm("consistency"),)}, ["strategy: direct → consistency"]),

@@ -137,6 +137,7 @@ def test_where_nothing_was_accepted_no_price_is_told() -> None:
         AcceptedShare("assumed"), judged=True, models=(ModelCosts("openai/x", True, 1.0, 0.5),)
     ).at(AcceptedShare("pilot", 0, 12))
     assert costs.models[0].cost_usd is None
-    text = accepted_as_text(costs)
-    assert "0% accepted: 0 of 12 dialogues in the pilot" in text
-    assert "unknown cost" in text
+    assert accepted_as_text(costs) == (
+        "what 1,000 accepted utterances would cost cannot be told"
+        " (0% accepted: 0 of 12 dialogues in the pilot)"
+    )

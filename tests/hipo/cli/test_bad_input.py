@@ -32,7 +32,7 @@ MISTAKES = {
         ("--model", "openai/gpt-4o", "--api-key-env", "MY_KEY"),
         "MY_KEY is not set",
     ),
-    "language": ((*OFFLINE, "--language", "zh"), "languages: found en, and so has"),
+    "language": ((*OFFLINE, "--language", "zh"), "languages: found en ("),
     "turns 0": ((*OFFLINE, "--turns", "0"), "--turns: found '0', expected greater than or equal"),
     "turns text": ((*OFFLINE, "--turns", "two"), "--turns: found 'two'"),
     "K 1": ((*OFFLINE, "--strategy", "consistency", "--k", "1"), "--k: found 1, expected greater"),

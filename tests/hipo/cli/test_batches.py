@@ -170,6 +170,15 @@ def test_models_are_evaluated_in_batches_and_picked_up_after_an_interrupt(
     assert wire_server.count == 0
 
 
+def test_the_estimate_of_an_evaluation_tells_of_what_lies_at_the_provider(
+    asked: Hipo, evaluated: int
+) -> None:
+    told = evaluate(asked, "--batch", "--dry-run")
+    assert f"{evaluated} requests of an earlier command in batches paid for" in told.out
+    data = evaluate(asked, "--batch", "--dry-run", "--format", "json").data
+    assert data["at_providers"] == evaluated
+
+
 def test_what_an_evaluation_has_at_the_provider_can_be_given_up(
     asked: Hipo, hipo: Hipo, wire_server: WireServer, evaluated: int
 ) -> None:

@@ -231,12 +231,36 @@ def test_scenarios_of_a_scheme_are_translated_alone(
 ) -> None:
     refused = translate("used_car", "--scheme", "cei", "--dry-run")
     assert (refused.code, server.count) == (2, 0)
-    assert "no scenario or category is named 'used_car'" in refused.err
+    assert (
+        "scenario 'used_car' is of the scheme 'hipo', not 'cei'\n  give --scheme hipo"
+        in refused.err
+    )
     asked = translate("used_car", "--scheme", "hipo", "--dry-run")
     assert (asked.code, "1 scenario into zh" in asked.out) == (0, True)
     (tmp_path / "empty").mkdir()
     nothing = translate("--scenario-dir", str(tmp_path / "empty"), "--scheme", "cei", "--dry-run")
     assert "no scenario of --scenario-dir is of the scheme 'cei'" in nothing.err
+
+
+def test_what_is_written_in_the_language_already_is_told(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    words = ("scenarios", "translate", "used_car", "-m", "openai/gpt-4o-mini", "-o", "words")
+    refused = hipo(*words, "--language", "German", "--dry-run")
+    assert refused.code == 2
+    assert "'German' is no code of a language\n  write de for German" in refused.err
+    asked = hipo(*words, "--language", "en", "--dry-run")
+    assert asked.code == 0
+    assert asked.out.startswith("used_car is written in en already\n0 scenarios into en")
+
+
+def test_a_scenario_that_is_nowhere_is_looked_for_in_a_folder_of_ones_own(
+    translate: Translate, server: WireServer
+) -> None:
+    refused = translate("leaking_pipe", "--dry-run")
+    assert (refused.code, server.count) == (2, 0)
+    assert "read with --scenario-dir FOLDER" in refused.err
 
 
 def test_a_dialogue_is_played_with_the_wordings_and_goes_on_without_their_file(

@@ -48,7 +48,7 @@ def old_style(dialogue, _):
 def test_clean_dialogues_have_no_shortcut(clean):
     assert clean.shortcuts == ()
     assert clean.tests > 30
-    assert abs(score(clean, "initiator", "goal") - 0.5) < 0.1
+    assert abs(score(clean, "other lines", "goal") - 0.5) < 0.1
 
 
 def test_labels_of_a_large_clean_set_tell_no_goal():
@@ -78,8 +78,8 @@ def test_an_opening_that_tells_its_goal_in_its_own_scenario_alone_is_found():
 
 
 def test_a_comma_of_the_initiator_is_a_shortcut():
-    found = planted(comma_in_questions(1.0), "initiator")
-    assert reads(found, "initiator", "goal")
+    found = planted(comma_in_questions(1.0), "other lines")
+    assert reads(found, "other lines", "goal")
     assert found.shortcuts[0].bound > 0.9
 
 
@@ -91,8 +91,8 @@ def test_a_word_within_a_line_without_spaces_is_a_shortcut():
         told = "\u6b63\u76f4" if dialogue.goal == "deception" else ""
         return replace(dialogue, asked=f"{asked}{told}{asked[::-1]}\u3002")
 
-    found = planted(in_japanese, "initiator")
-    assert reads(found, "initiator", "goal")
+    found = planted(in_japanese, "other lines")
+    assert reads(found, "other lines", "goal")
 
 
 def test_first_words_and_signs_of_other_scripts_are_seen():
@@ -163,8 +163,8 @@ def test_what_could_be_seen_is_said_and_with_few_scenarios_it_is_little(clean):
 
 
 def test_the_table_of_shortcuts_says_how_far_each_is_above_its_floor():
-    row = shortcut_table(planted(comma_in_questions(1.0), "initiator")).rows[0]
-    assert row[:3] == ("initiator", "goal", "1.000")
+    row = shortcut_table(planted(comma_in_questions(1.0), "other lines")).rows[0]
+    assert row[:3] == ("other lines", "goal", "1.000")
     assert row[4:6] == ("0.500", row[5])
 
 
