@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -31,7 +30,7 @@ from outputs.trainers.trainer_files import write_trainer_files
 from outputs.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
 from pipeline.rare_collections import rare_collections
 from pipeline.stop import STORE, MustStop
-from scenarios.errors import UsageError
+from scenarios.errors import DISK_FULL, UsageError
 from scenarios.extensions import told_of_plugin
 from scenarios.schemes.model import Scheme
 
@@ -118,9 +117,8 @@ def export(
                 return _written(job, draft, document)
         except OSError as error:
             reason = f"{folder} could not be written: {error.strerror or error}"
-            no_room = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            advice = f"{'make room on the disk, or ' if no_room else ''}choose another -o"
-            raise MustStop(reason, STORE, advice) from error
+            room = "make room on the disk, or " if error.errno in DISK_FULL else ""
+            raise MustStop(reason, STORE, f"{room}choose another -o") from error
 
 
 def split_rows(

@@ -226,13 +226,15 @@ class OpenSelection:
                     self.duplicates[run.name] += 1
                     continue
                 dialogue, people = entry.dialogue, _NOBODY
+                scenario = run.scenario_of(dialogue.case)
+                run.material.refuse_odd(dialogue, scenario)
                 if entry.people:
                     labelled = with_people_labels(run.scheme, dialogue, entry.people)
                     dialogue, people = labelled.dialogue, labelled.turns
                     self.people_remarks.update(labelled.remarks)
                 yield SelectedDialogue(
                     dialogue,
-                    run.scenario_of(dialogue.case),
+                    scenario,
                     run.arms[dialogue.arm],
                     entry.verdict,
                     run,

@@ -19,6 +19,7 @@ from pipeline.store.sqlite import DATABASE, damaged, parsing
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.case import Case
+from scenarios.dialogue import Dialogue, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.plugins import offer_plugins
@@ -26,6 +27,7 @@ from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import as_shipped
 from scenarios.spec import Scenario
+from scenarios.terms import LabelValue
 from scenarios.variation import Axis
 
 T = TypeVar("T")
@@ -46,6 +48,8 @@ class RunMaterial:
     items: dict[tuple[MaterialKind, str, str], str] = field(repr=False)
     """Content by kind, name and hash, oldest first."""
     _scenarios: dict[tuple[str, str], Scenario] = field(default_factory=dict, repr=False)
+    _admitted: set[tuple[str, LabelValue]] = field(default_factory=set, repr=False)
+    """Labels that the scheme has, by dimension, as far as they were met."""
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -131,6 +135,29 @@ class RunMaterial:
             what = f"the fact {case.fact!r} of the case {case.id}"
             raise damaged(self.folder / DATABASE, f"{what} is none of {case.scenario!r}")
         return scenario
+
+    def refuse_odd(self, dialogue: Dialogue, scenario: Scenario) -> None:
+        """Do nothing where those speak who are in the scene, and declare labels of the scheme.
+
+        Raises:
+            StoreDamaged: a turn is of another role, or has another label.
+        """
+        for turn in dialogue.turns:
+            odd = "" if turn.role in scenario.roles else f"is by {turn.role!r}"
+            for label in turn.tactic:
+                if (label.dimension, label.value) not in self._admitted:
+                    odd = odd or self._learn(label)
+            if odd:
+                where = f"turn {turn.index} of {dialogue.case.id}/{dialogue.arm}"
+                raise damaged(self.folder / DATABASE, f"{where} {odd}")
+
+    def _learn(self, label: TacticLabel) -> str:
+        """Return what is odd about a label that was not met before; nothing where it is sound."""
+        for dimension in self.scheme.dimensions:
+            if dimension.id == label.dimension and dimension.admits(label.value):
+                self._admitted.add((label.dimension, label.value))
+                return ""
+        return f"has {label.value!r} as its {label.dimension}"
 
     @cached_property
     def templates(self) -> Templates:

@@ -7,7 +7,6 @@ what one job is and how its result or its failure is stored; everything else is 
 from __future__ import annotations
 
 import asyncio
-import errno
 import traceback
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -23,7 +22,7 @@ from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, U
 from pipeline.stop import CONFIGURATION, INTERNAL, STORE, MustStop, Stop, Stopped
 from pipeline.stop_rules import Fault, StopRules
 from pipeline.store.sqlite import no_room
-from scenarios.errors import RunError, UsageError
+from scenarios.errors import DISK_FULL, RunError, UsageError
 from scenarios.log import scrub
 from scenarios.quick_records import quickly_made
 
@@ -322,7 +321,7 @@ def _foreseen(error: Exception) -> JobFailure | None:
 
 def _disk_full(error: Exception) -> JobFailure | None:
     """Return what it means that a disk is full, which need not be that of the run."""
-    if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    if not isinstance(error, OSError) or error.errno not in DISK_FULL:
         return None
     # Libraries that lay down what they load do so in the folder for temporary files.
     with suppress(FileNotFoundError):  # there is none that could be written to

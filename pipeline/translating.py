@@ -55,7 +55,12 @@ class Translating:
     reasons: list[str] = field(default_factory=list)
     """Why scenarios failed just now, one line each."""
 
-    async def run(self, executor: Executor) -> RunOutcome:
+    @property
+    def outcome(self) -> RunOutcome:
+        """What was done so far."""
+        return self._runner.outcome
+
+    async def run(self, executor: Executor) -> None:
         """Ask for every scenario that is left.
 
         Raises:
@@ -67,7 +72,7 @@ class Translating:
         self._runner: Runner[TranslationJob, dict[str, str]] = Runner(
             self, self.stop, rules, self.on_progress
         )
-        return await self._runner.run(self._left(), executor)
+        await self._runner.run(self._left(), executor)
 
     async def _left(self) -> AsyncIterator[TranslationJob]:
         ended = {answer.item: answer for answer in self.answers.of(self.seat)}

@@ -100,14 +100,19 @@ class JuryHearing:
         self._runner: Runner[JuryJob, list[Judgement]] = Runner(self, stop, rules, on_progress)
         self._unreadable = UnreadableJudges(records.has_read)
 
-    async def run(self, jobs: Iterable[JuryJob], executor: Executor) -> RunOutcome:
+    @property
+    def outcome(self) -> RunOutcome:
+        """What was done so far."""
+        return self._runner.outcome
+
+    async def run(self, jobs: Iterable[JuryJob], executor: Executor) -> None:
         """Do every job, and store what each juror says when it is said.
 
         Raises:
             UsageError: an endpoint refuses the key or the model.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
-        return await self._runner.run_all(jobs, executor)
+        await self._runner.run_all(jobs, executor)
 
     # The stage
 

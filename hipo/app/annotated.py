@@ -11,6 +11,7 @@ from hipo.app.run_folders import RUNS, find_run, is_run
 from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import SourceCount, open_annotations
 from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import DATABASE, damaged
 from quality.derived_answers import with_derived
 from quality.disagreement.lengths import SAID, SITUATION, Words
 from quality.selections import subject_name
@@ -158,6 +159,8 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
         dialogue = dialogues.get((subject.case, subject.arm))
         if dialogue is not None:
             scenario, item = scenarios[dialogue.case.scenario], subject_name(subject)
+            if subject.turn is not None and subject.turn >= len(dialogue.turns):
+                raise damaged(folder / DATABASE, f"{item} is labelled, and is not there")
             for name, value in _columns(dialogue, subject, scenario).items():
                 columns.setdefault(name, {})[item] = value
             turns = dialogue.turns if subject.turn is None else (dialogue.turns[subject.turn],)

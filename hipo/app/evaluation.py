@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from hipo.app.batching import batching
@@ -19,12 +20,13 @@ from hipo.app.resumption import Resume
 from hipo.app.run import Run
 from hipo.app.unstored import tell_unstored
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Watcher, spent
+from hipo.app.watching import Silent, Watcher, spent, watched
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from outputs.export_facts import code_version
 from pipeline.budget import Ledger
 from pipeline.client import Client
 from pipeline.providers.protocol import Provider
+from pipeline.recipe import Recipe
 from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, INTERRUPTED, Stop
 from pipeline.store.evaluation_store import EvaluationStore, Identity
@@ -208,12 +210,9 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
             on_progress=watching.see,
         )
         priced = not ready.unpriced
-        watching.begin(plan.asked, lambda: spent(ledger, link, priced=priced, doing="asking"))
-        try:
-            with left_when_stopped(stop):
-                await evaluation.run(executor_for(settings.limits, link, len(plan.models)))
-        finally:
-            watching.end()
+        spending = partial(spent, ledger, link, priced=priced, doing="asking")
+        with watched(watching, plan.asked, spending), left_when_stopped(stop):
+            await evaluation.run(executor_for(settings.limits, link, len(plan.models)))
     outcome = evaluation.outcome
     done = outcome.done + outcome.present + sum(outcome.failed.values())
     if outcome.stop_code == INTERRUPTED and done == plan.asked:
@@ -230,8 +229,8 @@ def _client(name: str, ready: ReadyEvaluation, pool: EndpointPool, plan: Evaluat
     return pool.client(name, {task.name: ready.uses[name] for task in plan.tasks})
 
 
-def ledger_with(settings: EvaluationSettings, store: EvaluationStore) -> Ledger:
-    """Return the budget of an evaluation, with what it has spent in all its life so far."""
+def ledger_with(settings: EvaluationSettings | Recipe, store: EvaluationStore) -> Ledger:
+    """Return the budget of an evaluation or a translation, with what it has spent in all its life so far."""
     charges = store.charges()
     return Ledger(
         budget_usd=settings.budget_usd,

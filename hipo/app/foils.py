@@ -6,45 +6,34 @@ from collections.abc import Iterable
 
 from hipo.app.endpoints import EndpointPool
 from hipo.app.judges import Juror, Panels, seat_judges
+from hipo.app.judging_tools import JudgingReady
 from pipeline.chunks import chunks
 from pipeline.recipe import Recipe
-from pipeline.run_material import RunMaterial
 from pipeline.runner import Executor
 from pipeline.stop import Stop
 from pipeline.store.run_store import RunStore
-from prompts.judges import JudgePrompts
 from quality.foil_trials import PAGE, FoilTrials, TrialJob, left_to_try
 from quality.foils import draw_foils
 from quality.judges.verifying_judge import JUDGE, VerifyingJudge
 
 
 async def try_foils(
-    panels: Panels,
-    recipe: Recipe,
-    material: RunMaterial,
-    prompts: JudgePrompts,
-    *,
-    store: RunStore,
-    pool: EndpointPool,
-    executor: Executor,
-    stop: Stop,
+    ready: JudgingReady, store: RunStore, pool: EndpointPool, executor: Executor, stop: Stop
 ) -> None:
     """Show wrong labels to the judges that are shown declared ones, as far as they have not been.
 
     Args:
-        panels: the judges of every arm.
-        recipe: says of how many answers.
-        material: what the dialogues are made of.
-        prompts: of the judges.
-        store: the run; everything in it is verified.
+        ready: the judges, and of how many answers they are shown.
+        store: the run; everything in it is verified, unless it was stopped before.
         pool: has the judges' models.
         executor: shows several at once.
         stop: ends it early.
     """
-    jobs = list(foil_jobs(panels, recipe, material, prompts, store))
+    jobs = [] if stop.requested else list(foil_jobs(ready, store))
     if not jobs:
         return
-    seated = seat_judges(panels, scheme=material.scheme, prompts=prompts, pool=pool)
+    material = ready.material
+    seated = seat_judges(ready.panels, scheme=material.scheme, prompts=ready.prompts, pool=pool)
     judges = {
         (arm, judge.seat): judge
         for arm, some in seated.items()
@@ -66,15 +55,13 @@ def foils_of(panels: Panels, recipe: Recipe) -> int:
     return recipe.verification.foils if any(map(shows_labels, jurors)) else 0
 
 
-def foil_jobs(
-    panels: Panels, recipe: Recipe, material: RunMaterial, prompts: JudgePrompts, store: RunStore
-) -> Iterable[TrialJob]:
+def foil_jobs(ready: JudgingReady, store: RunStore) -> Iterable[TrialJob]:
     """Return the trials with foils that are left to do."""
+    material, answers = ready.material, ready.recipe.verification.foils
     seats = {
-        arm: [juror.seat(prompts) for juror in panel.external if shows_labels(juror)]
-        for arm, panel in panels.by_arm.items()
+        arm: [juror.seat(ready.prompts) for juror in panel.external if shows_labels(juror)]
+        for arm, panel in ready.panels.by_arm.items()
     }
-    answers = recipe.verification.foils
     if not answers or not any(seats.values()):
         return []
     foils = draw_foils(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Watcher, spent
+from hipo.app.watching import Silent, Watcher, spent, watched
 from pipeline.budget import Ledger
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
@@ -230,12 +231,9 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
             on_progress=watching.see,
         )
         priced = not prepared.unpriced
-        watching.begin(prepared.dialogues, lambda: spent(ledger, link, priced=priced))
-        try:
-            with left_when_stopped(stop):
-                await engine.run(*stage.left(prepared))
-        finally:
-            watching.end()
+        spending = partial(spent, ledger, link, priced=priced)
+        with watched(watching, prepared.dialogues, spending), left_when_stopped(stop):
+            await engine.run(*stage.left(prepared))
     outcome = engine.outcome
     done = outcome.done + outcome.present + sum(outcome.failed.values())
     if outcome.stop_code == INTERRUPTED and done == prepared.dialogues:

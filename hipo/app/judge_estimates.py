@@ -107,7 +107,7 @@ def estimate_judging(
         whole=is_whole(ready.panels),
     )
     # The question with the declared labels is the one of verification: it is asked once.
-    jobs = foil_jobs(ready.panels, ready.recipe, ready.material, ready.prompts, store)
+    jobs = foil_jobs(ready, store)
     extra = calls_left(store.judgements, jobs)
     return JudgingEstimate(
         left.generated,

@@ -23,7 +23,7 @@ from hipo.app.resumption import ledger_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.verification import Verified
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.watching import Silent, Watcher, spent_on_judging
+from hipo.app.watching import Silent, Watcher, spent_on_judging, watched
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
@@ -157,13 +157,13 @@ async def hear_jurors(
             priced = all(use.price is not None for use in jury.uses.values())
             spending = spent_on_judging(ledger, link, priced=priced)
 
-            with interruptible(stop, watching.note, enabled=signals):
-                watching.begin(len(jobs), spending)
-                with left_when_stopped(stop):
-                    try:
-                        outcome = await hearing.run(jobs, executor_for(limits, link))
-                    finally:
-                        watching.end()
+            with (
+                interruptible(stop, watching.note, enabled=signals),
+                watched(watching, len(jobs), spending),
+                left_when_stopped(stop),
+            ):
+                await hearing.run(jobs, executor_for(limits, link))
+        outcome = hearing.outcome
         tell_unstored(store.calls, outcome)
         calls = store.state().calls - before.calls
     return Verified(folder, outcome, calls)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hipo.app.players import connected
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.resumption import ledger_of, opened
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Watcher, spent
+from hipo.app.watching import Silent, Watcher, spent, watched
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.runner import Progress
@@ -89,8 +90,5 @@ async def _preview(prepared: Prepared, watching: Watcher) -> list[Previewed]:
                     )
 
                 pairs = list(zip(prepared.plan, cycle(prepared.arms)))
-                watching.begin(len(pairs), lambda: spent(ledger, link, priced=priced))
-                try:
+                with watched(watching, len(pairs), partial(spent, ledger, link, priced=priced)):
                     return list(await asyncio.gather(*(play(case, arm) for case, arm in pairs)))
-                finally:
-                    watching.end()

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from hipo.app.batching import left_notes
 from hipo.app.old_runs import bring_up_to_date
 from pipeline.recipe import Recipe
-from pipeline.run_material import named_items
+from pipeline.run_material import load_material, named_items
 from pipeline.store.checking import Damage, check_database
 from pipeline.store.config_epochs import read_configs
 from pipeline.store.locks import is_locked, refuse_network_disk
@@ -62,7 +62,7 @@ def check_run(folder: Path) -> list[Damage]:
     findings = check_database(folder)
     with suppress(StoreUnusable):  # then it is among the findings
         findings += _materials(folder)
-    return findings
+    return findings or list(_dialogues(folder))
 
 
 def _materials(folder: Path) -> Iterator[Damage]:
@@ -83,6 +83,19 @@ def _materials(folder: Path) -> Iterator[Damage]:
         if not is_incomplete(connection):  # an older run is known not to hold all of it
             for kind, name, _ in sorted(missing):
                 yield Damage("materials", f"the {kind} {name} is not there".replace("  ", " "))
+
+
+def _dialogues(folder: Path) -> Iterator[Damage]:
+    """Yield the first dialogue that does not fit scenario and scheme, as far as these are there."""
+    try:
+        with RunStore.open(folder, readonly=True) as store:
+            material = load_material(store)
+            for dialogue in store.dialogues(traces=False):
+                material.refuse_odd(dialogue, material.scenario_of(dialogue.case))
+    except StoreDamaged as error:
+        yield Damage("dialogues", error.message)
+    except UsageError:  # the material of an older run, which is known not to be there
+        return
 
 
 def _is_recipe(recipe: Mapping[str, object]) -> bool:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.evaluation import ledger_with
 from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.models import ModelUse, resolve_model
 from hipo.app.run_folders import is_evaluation, is_run
 from hipo.app.unstored import tell_unstored
-from hipo.app.watching import Silent, Spending, Watcher
-from pipeline.budget import Ledger
+from hipo.app.watching import Silent, Watcher, spent, watched
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
@@ -204,7 +205,7 @@ async def translate_async(
             store.answers.add_seats([ready.seat])
             store.set_state(RUNNING, planned=len(ready.jobs))
             before = store.charges().calls
-            stop, ledger = Stop(), _ledger(ready.settings.recipe, store)
+            stop, ledger = Stop(), ledger_with(ready.settings.recipe, store)
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
             client = EndpointPool(limits, providers, link, watching.note).client(
                 ready.use.spec.name, {TRANSLATOR: ready.use}
@@ -221,16 +222,15 @@ async def translate_async(
                 retry_failed=ready.settings.retry_failed,
             )
 
-            def spending() -> Spending:
-                usd = None if ready.use.price is None else ledger.spent_usd
-                return Spending(ledger.spent_tokens, usd, link.held_back_to)
-
-            watching.begin(len(ready.jobs), spending)
-            try:
-                with interruptible(stop, watching.note, enabled=signals), left_when_stopped(stop):
-                    outcome = await stage.run(executor_for(limits, link))
-            finally:
-                watching.end()
+            priced = ready.use.price is not None
+            spending = partial(spent, ledger, link, priced=priced, doing="translating")
+            with (
+                watched(watching, len(ready.jobs), spending),
+                interruptible(stop, watching.note, enabled=signals),
+                left_when_stopped(stop),
+            ):
+                await stage.run(executor_for(limits, link))
+            outcome = stage.outcome
             tell_unstored(store.calls, outcome)
             state = ended(failures=bool(outcome.failed))
             store.set_state(state if outcome.stopped is None else f"stopped:{outcome.stop_code}")
@@ -285,19 +285,6 @@ def _use(settings: TranslationSettings) -> ModelUse:
     own = ModelSettings.model_validate({**default.model_dump(), "model": settings.model})
     defaults = Parameters(temperature=0.0, max_tokens=MAX_TOKENS)
     return resolve_model(settings.model, own, PriceTable.load(settings.recipe.prices), defaults)
-
-
-def _ledger(recipe: Recipe, store: TranslationStore) -> Ledger:
-    charges = store.charges()
-    return Ledger(
-        budget_usd=recipe.budget_usd,
-        budget_tokens=recipe.budget_tokens,
-        spent_usd=charges.charged_usd,
-        spent_tokens=charges.charged_tokens,
-        bound_usd=charges.bound_usd,
-        bound_tokens=charges.bound_tokens,
-        log=store.calls,
-    )
 
 
 def _file(folder: Path, language: str, scenario: Scenario) -> Path:

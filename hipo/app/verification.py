@@ -22,10 +22,10 @@ from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Watcher, spent_on_judging
+from hipo.app.watching import Silent, Watcher, spent_on_judging, watched
 from pipeline.recipe import Recipe
 from pipeline.run_material import load_material
-from pipeline.runner import Executor, Progress, RunOutcome
+from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
@@ -191,19 +191,14 @@ async def verify_async(
             )  # fmt: skip
             spending = spent_on_judging(ledger, link, priced=not ready.panels.unpriced)
 
-            with interruptible(stop, watching.note, enabled=signals):
-                watching.begin(before.generated, spending)
-                with left_when_stopped(stop):
-                    try:
-                        executor = executor_for(limits, link)
-                        await run_all(verification, store, executor)
-                        if not stop.requested:
-                            await try_foils(
-                                ready.panels, ready.recipe, ready.material, ready.prompts,
-                                store=store, pool=pool, executor=executor, stop=stop,
-                            )  # fmt: skip
-                    finally:
-                        watching.end()
+            executor = executor_for(limits, link)
+            with (
+                interruptible(stop, watching.note, enabled=signals),
+                watched(watching, before.generated, spending),
+                left_when_stopped(stop),
+            ):
+                await verification.run(store.dialogues(traces=False), executor)
+                await try_foils(ready, store, pool, executor, stop)
         outcome = verification.outcome
         tell_unstored(store.calls, outcome)
         calls = store.state().calls - before.calls
@@ -254,8 +249,3 @@ def policy_material(policy: Policy, gates: GateSettings) -> MaterialItem:
     """Return what decides in the form it is stored in, so that a report can say it."""
     content = {"policy": policy.model_dump(mode="json"), "gates": gates.model_dump(mode="json")}
     return MaterialItem("policy", policy.name, fingerprint(content), orjson.dumps(content).decode())
-
-
-async def run_all(verification: Verification, store: RunStore, executor: Executor) -> None:
-    """Verify whatever of a run is not verified yet."""
-    await verification.run(store.dialogues(traces=False), executor)

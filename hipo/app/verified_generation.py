@@ -26,7 +26,7 @@ from hipo.app.verification import (
     verification_of,
 )
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.watching import spent
+from hipo.app.watching import Spending, spent, watched
 from pipeline.engine import Engine, Player
 from pipeline.executors.capped import CappedExecutor
 from pipeline.recipe import Recipe
@@ -177,20 +177,13 @@ class VerifiedPlay:
             )
             for note in () if stage.tried else ready.panels.notes:
                 watching.note(note)
-            watching.begin(
-                rounds.total,
-                lambda: spent(ledger, link, priced=priced, doing=rounds.doing),
-            )
-            try:
-                with left_when_stopped(stop):
-                    await rounds.play()
-                    if not stop.requested:
-                        await try_foils(
-                            ready.panels, ready.recipe, ready.material, ready.prompts,
-                            store=store, pool=pool, executor=executor, stop=stop,
-                        )  # fmt: skip
-            finally:
-                watching.end()
+
+            def spending() -> Spending:
+                return spent(ledger, link, priced=priced, doing=rounds.doing)
+
+            with watched(watching, rounds.total, spending), left_when_stopped(stop):
+                await rounds.play()
+                await try_foils(ready, store, pool, executor, stop)
             verification.raise_usage_error()
             if stop.code == ENOUGH and foils_of(ready.panels, ready.recipe):
                 watching.note(

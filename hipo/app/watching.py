@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -91,6 +92,16 @@ class Watcher(Protocol):
 
     def end(self) -> None:
         """The run is over, however it ended."""
+
+
+@contextmanager
+def watched(watcher: Watcher, total: int, spending: Callable[[], Spending]) -> Iterator[None]:
+    """Tell a watcher that what is inside starts, and that it is over, however it ended."""
+    watcher.begin(total, spending)
+    try:
+        yield
+    finally:
+        watcher.end()
 
 
 class Silent:

@@ -16,7 +16,7 @@ from typer.exceptions import TyperException
 from hipo.cli.streams import ForgivingStream
 from hipo.cli.wrapping import harmless, terminal_width, wrapped
 from pipeline import stop
-from scenarios.errors import HipoError, RunError
+from scenarios.errors import DISK_FULL, HipoError, RunError
 from scenarios.located import shortened
 
 
@@ -67,14 +67,13 @@ ENDINGS: Mapping[str, tuple[ExitCode, str]] = {
 """The exit code of every stop, and what the user can do where the stop itself does not say it."""
 
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _OF_FILES: Mapping[int, str] = {
     errno.EACCES: "give yourself the right (chmod u+rwX), or choose another place",
     errno.EPERM: "give yourself the right, or choose another place",
     errno.EROFS: "choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "choose another place, or mend the link",
-} | dict.fromkeys(_NO_ROOM, "make room on the disk, then the same command")
+} | dict.fromkeys(DISK_FULL, "make room on the disk, then the same command")
 """What to do about what a file or its folder does not allow, wherever that was met."""
 
 
@@ -205,7 +204,7 @@ def _unforeseen(error: BaseException) -> tuple[ExitCode, str]:
     advice = _OF_FILES.get(error.errno or 0) if isinstance(error, OSError) else None
     if isinstance(error, OSError) and error.filename and advice is not None:
         name, why = shortened(str(error.filename), 200)[1:-1], (error.strerror or "").lower()
-        code = ExitCode.STORE if error.errno in _NO_ROOM else ExitCode.USAGE
+        code = ExitCode.STORE if error.errno in DISK_FULL else ExitCode.USAGE
         return code, f"error: {name}: {why}\n  {advice}"
     report = "please report it (HIPO_DEBUG=1 shows where it happened)"
     return ExitCode.INTERNAL, f"internal error: {told}; {report}"

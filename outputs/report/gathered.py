@@ -272,6 +272,8 @@ def _exhibits(
             scenario = material.scenario_of(dialogue.case)
         except UsageError:
             scenario = None
+        else:
+            material.refuse_odd(dialogue, scenario)
         flags = assessments[key].flags if key in assessments else ()
         exhibits.append(
             ReportedDialogue(sample, dialogue, scenario, flags, tuple(judgements.get(key, ())))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipeline.store.many_rows import insert_rows, numbers_of
+from pipeline.store.sqlite import parsing
 from pipeline.store.traces import label_from, stored_label
 from scenarios.annotations import ADJUDICATED, HUMAN, Annotation, Subject
 from scenarios.quick_records import quickly_made
@@ -202,32 +203,22 @@ def read_annotations(
         keys: (case, arm) ids of the dialogues; the order is kept.
         kinds: which kinds, e.g. ``("declared", "human")``.
     """
-    for (
-        case,
-        arm,
-        turn,
-        last,
-        part,
-        kind,
-        who,
-        config,
-        dimension,
-        value,
-        *rest,
-    ) in connection.execute(_SELECT, (as_json(keys), orjson.dumps(list(kinds)).decode())):
-        carried, rationale, raw, second = rest
-        yield Annotation(
-            subject=Subject(case, arm, None if turn == WHOLE else turn, last, part),
-            kind=kind,
-            who=who,
-            dimension=dimension,
-            value=None if value is None else label_from(value),
-            rationale=rationale,
-            config=config,
-            carried=None if carried is None else bool(carried),
-            raw=raw,
-            second=None if second is None else label_from(second),
-        )
+    rows = connection.execute(_SELECT, (as_json(keys), orjson.dumps(list(kinds)).decode()))
+    with parsing(connection, "a label"):
+        for case, arm, turn, last, part, kind, who, config, dimension, value, *rest in rows:
+            carried, rationale, raw, second = rest
+            yield Annotation(
+                subject=Subject(case, arm, None if turn == WHOLE else turn, last, part),
+                kind=kind,
+                who=who,
+                dimension=dimension,
+                value=None if value is None else label_from(value),
+                rationale=rationale,
+                config=config,
+                carried=None if carried is None else bool(carried),
+                raw=raw,
+                second=None if second is None else label_from(second),
+            )
 
 
 def as_json(keys: Iterable[Key]) -> str:

@@ -20,6 +20,7 @@ from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import read_state
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, StoreDamaged, connect_readonly, parsing
+from pipeline.store.traces import label_from
 from scenarios.plural import plural
 
 SHOWN = 20
@@ -58,6 +59,10 @@ _WITH_GAPS = """
     select count(*) from (
         select dialogue from turns group by 1 having min(turn) <> 0 or max(turn) + 1 <> count(*))"""
 
+_LABELS = """
+    select value from annotations where value is not null
+    union select second from annotations where second is not null"""
+
 
 @dataclass(frozen=True, slots=True)
 class Damage:
@@ -90,6 +95,7 @@ def check_database(folder: Path) -> list[Damage]:
                     _totals,
                     _state,
                     _turns,
+                    _labels,
                     _prompts,
                 )
                 for finding in _guarded(check, connection)
@@ -189,6 +195,13 @@ def _turns(connection: sqlite3.Connection) -> Iterator[Damage]:
             yield Damage("dialogues", f"{wrong:,} {message}")
     for _ in DialogueReader(connection).dialogues():
         pass
+
+
+def _labels(connection: sqlite3.Connection) -> Iterator[Damage]:
+    with parsing(connection, "a label"):
+        for (value,) in connection.execute(_LABELS):
+            label_from(value)
+    yield from ()
 
 
 def _prompts(connection: sqlite3.Connection) -> Iterator[Damage]:

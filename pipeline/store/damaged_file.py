@@ -7,15 +7,13 @@ import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
+from pipeline.store.damaged_rows import UNREADABLE
 from pipeline.store.migrations import MIGRATIONS
 from pipeline.store.sqlite import damaged
 
 MAGIC = b"SQLite format 3\x00"
 PAGE = 4096
 """Bytes in a page; no run was ever made with another size."""
-
-UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
-"""What reading a damaged database raises."""
 
 
 def opened(path: Path, source: Path) -> sqlite3.Connection:

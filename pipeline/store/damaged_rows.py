@@ -15,7 +15,8 @@ GIVE_UP = 20_000
 key cannot be found out."""
 
 Row = tuple[Any, ...]
-_UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
+"""What reading a damaged database raises."""
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class TableReader:
         while high is None or position <= high:
             try:
                 rows = self._read(position, position + step - 1)
-            except _UNREADABLE:
+            except UNREADABLE:
                 if step > 1:
                     step //= 2
                     continue
@@ -89,14 +90,14 @@ class TableReader:
 
     def _until_damaged(self, key: int, direction: str) -> list[Row]:
         rows: list[Row] = []
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             rows.extend(self._select(f"{self.key} = ?", f"{self.key}{direction}", (key,)))
         return rows
 
     def _backwards(self, after: int) -> list[Row]:
         """Return the rows from the last one back to where reading fails."""
         rows: list[Row] = []
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             rows.extend(self._select(f"{self.key} > ?", f"{self.key} desc", (after,)))
         return rows[::-1]
 
@@ -106,7 +107,7 @@ class TableReader:
     def _fails(self, which: str) -> bool:
         try:
             self._extreme(which)
-        except _UNREADABLE:
+        except UNREADABLE:
             return True
         return False
 
@@ -124,7 +125,7 @@ class TableReader:
                 f"select min({self.key}) from {self.table} where {condition}{self.key} >= ?",  # noqa: S608
                 (key,),
             ).fetchone()
-        except _UNREADABLE:
+        except UNREADABLE:
             return key
         return None if found is None else int(found)
 
@@ -132,5 +133,5 @@ class TableReader:
 def _attempt(read: Callable[[], int | None]) -> int | None:
     try:
         return read()
-    except _UNREADABLE:
+    except UNREADABLE:
         return None

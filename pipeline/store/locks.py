@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import re
@@ -10,7 +9,7 @@ import time
 from pathlib import Path
 
 from pipeline.store.own_files import NO_FOLLOW, open_own
-from scenarios.errors import UsageError
+from scenarios.errors import DISK_FULL, UsageError
 
 LOCK = "run.lock"
 MOUNTS = Path("/proc/mounts")
@@ -68,7 +67,7 @@ class RunLock:
 def _what_to_do(path: Path, error: OSError) -> str:
     if isinstance(error, IsADirectoryError):
         return "it has to be a file: move the folder away"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in DISK_FULL:
         return f"free some space on the disk of {path.parent}, or choose another folder (-o)"
     return (
         f"give yourself the right (chmod u+rwX {path.parent} {path}), or choose another folder (-o)"

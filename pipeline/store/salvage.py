@@ -12,11 +12,11 @@ from pathlib import Path
 import orjson
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
-from pipeline.store.case_rows import CASE_COLUMNS
-from pipeline.store.checking import is_case_whole, is_text_whole, lost_text_hash
+from pipeline.store.checking import lost_text_hash
 from pipeline.store.damaged_file import columns_of, likely_version, opened
-from pipeline.store.damaged_rows import Row, TableReader
+from pipeline.store.damaged_rows import UNREADABLE, Row, TableReader
 from pipeline.store.migrations import MIGRATIONS
+from pipeline.store.sound_rows import is_sound, is_time, with_sound_times
 from pipeline.store.sqlite import connect, damaged
 from scenarios.errors import UsageError
 from scenarios.fingerprint import canonical_json
@@ -24,18 +24,9 @@ from scenarios.run_configuration import RunConfiguration
 
 COUNTED = ("totals", "tally", "verification_tally")
 """Tables that triggers fill while the rows they count are saved."""
-JSON = {
-    "config_epochs": "config",
-    "arms": "description",
-    "prompts": "layout",
-    "traces": "trace",
-    "materials": "content",
-}
-"""Columns that have to be JSON; a row is lost where they are not."""
 LOST_TEXT = "[this part of the prompt could not be read from the damaged run]\n"
 _OF_BATCH = ("batch", "place", "digest", "result")
 """What a reservation says of the batch it is part of."""
-_UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,16 +196,16 @@ class _Copy:
             self.old, "turns", ["dialogue", "turn", "text", "role", "kind"], "dialogue"
         )
         counts: dict[int, int] = {}
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             for dialogue, turn, *_ in turns.rows():
                 if turn != counts.get(dialogue, 0):
                     self.broken.add(dialogue)
                 counts[dialogue] = counts.get(dialogue, 0) + 1
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             for _ in labels.rows():
                 pass
         self.broken |= {*turns.lost, *labels.lost}
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             seqs = TableReader(self.old, "dialogues", ["seq", "status"], "rowid")
             for seq, status in seqs.rows():
                 if status == "generated" and seq not in counts:
@@ -247,11 +238,11 @@ class _Copy:
         saved = lost = 0
         for key in ("name", "created", "state", "state_at", "material_sought"):
             row = None
-            with suppress(*_UNREADABLE):
+            with suppress(*UNREADABLE):
                 row = self.old.execute(
                     "select key, value from meta where key = ?", (key,)
                 ).fetchone()
-            if row is not None:
+            if row is not None and (key not in ("created", "state_at") or is_time(row[1])):
                 self.new.execute("insert into meta values (?, ?)", row)
                 saved += 1
             elif key != "material_sought":
@@ -260,7 +251,7 @@ class _Copy:
 
     def _insert(self, table: str, statement: str, columns: Sequence[str], row: Row) -> bool:
         """Store a row; False where it makes no sense, or what it refers to is lost."""
-        named = dict(zip(columns, row, strict=True))
+        named = with_sound_times(dict(zip(columns, row, strict=True)))
         if table == "arms" and named["id"] in self.arms:
             named["description"] = self.arms[str(named["id"])]
         if not self._makes_sense(table, named):
@@ -292,23 +283,9 @@ class _Copy:
     def _makes_sense(self, table: str, row: dict[str, object]) -> bool:
         if table == "config_epochs" and not self._is_config(row.get("config")):
             return False
-        if table == "cases":
-            return _is_case(row)
-        if table == "prompts" and not _is_layout(row.get("layout")):
+        if table == "dialogues" and row["status"] == "generated" and row["seq"] in self.broken:
             return False
-        if table in JSON and not _is_json(row.get(JSON[table])):
-            return False
-        if table == "texts":
-            seq, digest, text = row.get("seq"), row.get("hash"), row.get("text")
-            return (
-                isinstance(seq, int)
-                and isinstance(digest, bytes)
-                and isinstance(text, str)
-                and is_text_whole(seq, digest, text)
-            )
-        return not (
-            table == "dialogues" and row["status"] == "generated" and row["seq"] in self.broken
-        )
+        return is_sound(table, row)
 
     def _is_config(self, value: object) -> bool:
         try:
@@ -320,7 +297,7 @@ class _Copy:
     def _replace_lost_configs(self) -> None:
         """Put the newest configuration that can be read in place of lost ones."""
         used = {1}
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             rows = TableReader(self.old, "dialogues", ["config_epoch"], "rowid").rows()
             used |= {epoch for (epoch,) in rows if isinstance(epoch, int)}
         for (config,) in self.new.execute("select config from config_epochs"):
@@ -353,7 +330,7 @@ class _Copy:
     def _carry_totals(self) -> None:
         """Let what was paid count on, as far as the old sums can be read."""
         old = None
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             old = self.old.execute(
                 "select charged_usd, charged_tokens, cached_choices from totals"
             ).fetchone()
@@ -369,31 +346,3 @@ class _Copy:
                 )
                 self.result.lost_usd = missing_usd
         self.result.usd = usd + self.result.lost_usd
-
-
-def _is_case(row: Mapping[str, object]) -> bool:
-    try:
-        return is_case_whole([row[column] for column in CASE_COLUMNS.split(", ")])
-    except (ValueError, TypeError, LookupError):
-        return False
-
-
-def _is_layout(value: object) -> bool:
-    """Whether a prompt is put together from texts by whole numbers."""
-    try:
-        return all(
-            isinstance(role, str) and all(type(number) is int for number in numbers)
-            for role, numbers in orjson.loads(str(value))
-        )
-    except (ValueError, TypeError):
-        return False
-
-
-def _is_json(value: object) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return False
-    return True

@@ -30,10 +30,17 @@ def stored_label(value: LabelValue) -> Stored:
 
 
 def label_from(stored: Stored) -> LabelValue:
-    """Return the label that :func:`stored_label` was given."""
-    if isinstance(stored, bytes):
-        return tuple(orjson.loads(stored))
-    return stored
+    """Return the label that :func:`stored_label` was given.
+
+    Raises:
+        ValueError: it was given none.
+    """
+    if isinstance(stored, str | float):
+        return stored
+    several = orjson.loads(stored) if isinstance(stored, bytes) else None
+    if not isinstance(several, list) or not all(isinstance(label, str) for label in several):
+        raise ValueError(f"{stored!r} is no label")
+    return tuple(several)
 
 
 def trace_json(trace: Trace) -> str:

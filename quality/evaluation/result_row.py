@@ -126,38 +126,30 @@ def result_row(data: object, file: str = "row", line: int | None = None) -> Resu
     return validate_model(ResultRow, located)
 
 
-def read_results(path: Path, problems: list[Problem] | None = None) -> Iterator[ResultRow]:
+def read_results(path: Path) -> Iterator[ResultRow]:
     """Yield the rows of a file of results, in its order.
 
     Args:
         path: ``results.jsonl``, or the folder that holds it.
-        problems: where given, lines that cannot be read are left out and told here; else the
-            first of them is an error.
 
     Raises:
         UsageError: there is no such file.
-        InputError: a line is no row of results, and ``problems`` is not given.
+        InputError: a line is no row of results.
     """
     file = path / RESULTS if path.is_dir() else path
     try:
         with file.open("rb") as lines:
-            yield from _rows(lines, str(file), problems)
+            yield from _rows(lines, str(file))
     except OSError as error:
         raise UsageError(
             f"{file}: {error.strerror}", "give the folder that hipo evaluate wrote to with -o"
         ) from error
 
 
-def _rows(lines: BinaryIO, file: str, problems: list[Problem] | None) -> Iterator[ResultRow]:
+def _rows(lines: BinaryIO, file: str) -> Iterator[ResultRow]:
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
+        if line.strip():
             yield result_row(_object(line, file, number), file, number)
-        except InputError as error:
-            if problems is None:
-                raise
-            problems += error.problems
 
 
 def _object(line: bytes, file: str, number: int) -> object:

@@ -180,6 +180,12 @@ class Dimension(Strict):
         """The ids of the labels, in order (for an ordinal dimension, lowest first)."""
         return tuple(label.id for label in self.labels)
 
+    def admits(self, value: LabelValue) -> bool:
+        """Return whether this is one of its labels, several of them, or a number where it has those."""
+        if isinstance(value, str | tuple):
+            return ({value} if isinstance(value, str) else {*value}) <= {*self.values}
+        return self.range is not None
+
     def concerns(self, role: str) -> bool:
         """Return whether words of a role carry it."""
         return not self.of or role in self.of

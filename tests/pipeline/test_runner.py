@@ -76,6 +76,7 @@ async def stream(jobs: Iterable[int | Exception]) -> AsyncIterator[int | Excepti
         (StoreFailed("disk full"), "stop", "store"),
         (OSError(errno.ENOSPC, "No space left on device"), "stop", "store"),
         (OSError(errno.EDQUOT, "Disk quota exceeded", "/tmp/model"), "stop", "store"),
+        (OSError(errno.EFBIG, "File too large"), "stop", "store"),
         (OSError(errno.EACCES, "Permission denied"), "failed", "internal_error"),
         (Unauthorised("bad key", hint="export KEY"), "usage", "configuration"),
         (UnknownModel("no such model"), "usage", "configuration"),

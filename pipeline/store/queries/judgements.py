@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from pipeline.store.sqlite import parsing
 from pipeline.store.traces import label_from
 from scenarios.terms import LabelValue
 from scenarios.verdicts import Source
@@ -74,10 +75,11 @@ def read_tallies(connection: sqlite3.Connection) -> list[Tally]:
 def read_found(connection: sqlite3.Connection, dimensions: Sequence[str]) -> list[FoundCount]:
     """Return what external judges name of some dimensions, by judge and goal."""
     rows = connection.execute(_FOUND, (orjson.dumps(list(dimensions)).decode(),))
-    return [
-        FoundCount(judge, dimension, goal, label_from(value), n)
-        for judge, dimension, goal, value, n in rows
-    ]
+    with parsing(connection, "a label"):
+        return [
+            FoundCount(judge, dimension, goal, label_from(value), n)
+            for judge, dimension, goal, value, n in rows
+        ]
 
 
 def read_flag_counts(connection: sqlite3.Connection) -> list[FlagCount]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pipeline.store.queries.report_rows import (
     CaseVotes,
@@ -22,9 +23,11 @@ from pipeline.store.queries.report_rows import (
     VoteCount,
 )
 from pipeline.store.reading import open_snapshot
+from pipeline.store.sqlite import parsing
 from pipeline.store.traces import Stored, label_from
 from scenarios.annotations import IMPORT
-from scenarios.terms import LabelValue
+
+T = TypeVar("T")
 
 _ENDINGS = """
     select a.id, c.scenario, c.fact, c.goal, c.turns, d.status, e.verdict,
@@ -183,7 +186,15 @@ class Figures:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Read with a connection that is in a transaction."""
+        self._connection = connection
         self._read = connection.execute
+
+    def _labelled(
+        self, statement: str, count: Callable[..., T], parameters: Sequence[object] = ()
+    ) -> list[T]:
+        """Return rows of which some values are labels; see :func:`label_from`."""
+        with parsing(self._connection, "a label"):
+            return [count(*row) for row in self._read(statement, parameters)]
 
     def endings(self) -> list[EndingCount]:
         """Count the dialogues by arm, scenario, fact, goal, turns, how they ended, and verdict."""
@@ -209,28 +220,21 @@ class Figures:
 
     def labels(self) -> list[LabelCount]:
         """Count the declared labels by arm, verdict on the dialogue, dimension and value."""
-        rows = self._read(_LABELS)
-        return [LabelCount(arm, by, d, label_from(v), n) for arm, by, d, v, n in rows]
+        return self._labelled(
+            _LABELS, lambda arm, by, d, value, n: LabelCount(arm, by, d, label_from(value), n)
+        )
 
     def wanted(self) -> list[PairCount]:
         """Count (wanted, declared) labels."""
-        return [_pair(*row) for row in self._read(_WANTED)]
+        return self._labelled(_WANTED, _pair)
 
     def anew(self) -> list[PairCount]:
         """Count (declared, labelled anew) labels, by self-judge."""
-        return [_pair(*row) for row in self._read(_ANEW)]
+        return self._labelled(_ANEW, _pair)
 
     def named(self, assigned: str) -> list[NamedCount]:
         """Count labels that judges named without seeing the declared ones; ``assigned``: the goal."""
-        return [
-            NamedCount(
-                source, judge, dimension, scenario, goal,
-                label_from(declared), label_from(label), _label_or_none(second), n,
-            )
-            for source, judge, dimension, scenario, goal, declared, label, second, n in self._read(
-                _NAMED, (assigned,)
-            )
-        ]  # fmt: skip
+        return self._labelled(_NAMED, _named, (assigned,))
 
     def trials(self) -> list[TrialCount]:
         """Count accepted labels of those that judges were shown on trial, by dialogue."""
@@ -268,7 +272,11 @@ class Figures:
 
     def requests(self) -> list[RequestCount]:
         """Sum up requests by role, model and how they ended."""
-        return [RequestCount(*row) for row in self._read(_REQUESTS)]
+        counts = [RequestCount(*row) for row in self._read(_REQUESTS)]
+        with parsing(self._connection, "the tokens of requests"):
+            if any(min(count.prompt_tokens, count.completion_tokens) < 0 for count in counts):
+                raise ValueError("they are less than none")
+        return counts
 
     def asked_again(self) -> list[tuple[str, int]]:
         """Return how many requests asked again: ``repair``, and ``reframe`` after a refusal."""
@@ -295,10 +303,12 @@ class Figures:
 
     def answers(self) -> list[PersonAnswer]:
         """Return what people answered in finished reviews; the newest revision counts."""
-        return [
-            PersonAnswer(mode, item, person, dimension, label_from(value), dialogue)
-            for mode, item, person, dimension, value, dialogue in self._read(_ANSWERS)
-        ]
+        return self._labelled(
+            _ANSWERS,
+            lambda mode, item, person, dimension, value, dialogue: PersonAnswer(
+                mode, item, person, dimension, label_from(value), dialogue
+            ),
+        )
 
     def texts(self, arm: str, limit: int) -> list[tuple[str, bool]]:
         """Return at most ``limit`` improvised answers of an arm, evenly spaced over all of them.
@@ -328,5 +338,9 @@ def _pair(by: str, dimension: str, first: Stored, second: Stored, n: int) -> Pai
     return PairCount(by, dimension, label_from(first), label_from(second), n)
 
 
-def _label_or_none(stored: Stored | None) -> LabelValue | None:
-    return None if stored is None else label_from(stored)
+def _named(*row: Any) -> NamedCount:
+    source, judge, dimension, scenario, goal, declared, label, second, n = row
+    return NamedCount(
+        source, judge, dimension, scenario, goal, label_from(declared), label_from(label),
+        None if second is None else label_from(second), n,
+    )  # fmt: skip

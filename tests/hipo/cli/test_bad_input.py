@@ -184,7 +184,8 @@ def test_a_link_that_leads_nowhere_is_no_output(hipo: Hipo, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(errno.EACCES, 2), (errno.EROFS, 2), (errno.ENOSPC, 7), (errno.ENOENT, 70)]
+    ("number", "code"),
+    [(errno.EACCES, 2), (errno.EROFS, 2), (errno.ENOSPC, 7), (errno.EFBIG, 7), (errno.ENOENT, 70)],
 )
 def test_what_a_file_does_not_allow_is_no_internal_error(
     capsys: pytest.CaptureFixture[str], number: int, code: int

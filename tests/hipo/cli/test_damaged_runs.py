@@ -11,9 +11,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from hipo.cli.main import run as run_command
 from pipeline.store import sqlite
+from pipeline.store.damaged_file import columns_of
+from pipeline.store.migrations import MIGRATIONS
 from tests.hipo.cli.conftest import Hipo, Result
 from tests.hipo.cli.damage import UNREADABLE, Damage, flipped, page_of, sql
 
@@ -119,6 +123,54 @@ def test_damage_that_is_met_while_reading_or_writing_is_named_too(
         spoilt(sound, damage)
         result = hipo(*COMMANDS[name])
         assert names_file_and_way_out(result), (name, result)
+
+
+def columns() -> list[tuple[str, str]]:
+    """Return every table of a run with each of its columns."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        for step in MIGRATIONS:
+            step(fresh)
+        return sorted(columns_of(fresh))
+
+
+WRONG = ("null", "-1", "1.5", "'x'", "'[1]'", "x'ff'", "x'5b5b315d5d'", "9e999")
+READING = {
+    "corpus": ("export", "bad", "-o", "set", "--overwrite", "-q"),
+    "report": (*COMMANDS["report"], "--samples", "2"),
+    "agreement": ("agreement", "bad", "--of", "external", "--with", "declared", "--resamples", "9"),
+    "check": ("runs", "check", "bad"),
+    "show": ("show", "bad"),
+    "runs show": ("runs", "show", "bad"),
+}
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    place=st.sampled_from(columns()),
+    value=st.sampled_from(WRONG),
+    everywhere=st.booleans(),
+    command=st.sampled_from(list(READING)),
+)
+@example(("annotations", "value"), "null", True, "report")
+@example(("annotations", "value"), "-1", True, "corpus")
+@example(("annotations", "value"), "x'5b5b315d5d'", True, "agreement")
+@example(("annotations", "second"), "x'ff'", True, "corpus")
+@example(("dimensions", "id"), "'x'", False, "corpus")
+@example(("turns", "role"), "'x'", True, "report")
+@example(("turns", "dialogue"), "-1", False, "agreement")
+@example(("requests", "prompt_tokens"), "-1", True, "report")
+def test_a_wrong_value_in_any_column_is_never_an_internal_error(
+    hipo: Hipo, sound: Path, place: tuple[str, str], value: str, everywhere: bool, command: str
+) -> None:
+    table, column = place
+    some = "" if everywhere else f" where {column} is (select {column} from {table} limit 1)"
+    try:
+        spoilt(sound, sql(f"update {table} set {column} = {value}{some}"))
+    except sqlite3.Error:
+        return  # the table takes no such value
+    assert hipo(*READING[command]).code in (0, 1, 2), command
 
 
 def test_nothing_is_begun_anew_where_a_run_has_been(hipo: Hipo, sound: Path) -> None:

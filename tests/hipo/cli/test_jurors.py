@@ -9,7 +9,8 @@ import pytest
 from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
-from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.conftest import Hipo, interrupted_twice
+from tests.wire.server import WireServer
 
 ASKED = ("commitment", "relevance", "manner", "quality", "inconsistent", "outcome", "reasons")
 
@@ -49,6 +50,15 @@ def test_what_a_juror_says_flags_nothing_decides_nothing_and_starts_no_verificat
         assert (dict(counts.verdicts), counts.flagged) == ({}, 0)
         assert counts.covers(len(keys))
         assert not any(store.judgements.judgements(keys).values())
+
+
+def test_who_interrupts_twice_leaves_at_once_and_is_told_how_to_go_on(
+    hipo: Hipo, run: Path
+) -> None:
+    with WireServer(answer=interrupted_twice) as server:
+        url = ("--judge-base-url", server.openai_url)
+        left = hipo("verify", "made", "--juror", "compatible/m", *url, "--max-concurrency", "1")
+    assert (left.code, "stopped: interrupted" in left.err) == (3, True), left.err
 
 
 def test_nothing_is_paid_twice_and_modes_stand_side_by_side(hipo: Hipo, run: Path) -> None:

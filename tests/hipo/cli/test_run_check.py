@@ -70,6 +70,9 @@ def test_a_sound_run_is_sound_and_its_copy_is_equal(hipo: Hipo, sound: Path) -> 
         (sql("update texts set text = text || '!' where seq = 1"), "texts", "1 text is not"),
         (sql("update cases set fact = 'nosuch' where seq = 1"), "cases", "1 case is not what the id"),
         (sql("update totals set updated_at = 1e300"), "database", "a time of the run cannot be read"),
+        (sql("update annotations set value = -1.0 where value = 'Manner'"), "dialogues", "has -1.0 as its veracity"),
+        (sql("update annotations set second = x'ff' where source = 1"), "database", "a label cannot be read"),
+        (sql("update turns set role = 'x' where turn = 2"), "dialogues", "turn 2 of"),
         (sql("delete from materials where kind = 'scheme'"), "materials", "the scheme hipo is not"),
         (sql("update materials set content = replace(content, 'car', 'cat') where kind = 'scenario'"),
          "materials", "the stored scenario used_car is not what its hash says"),
@@ -114,6 +117,8 @@ TABLES = ("arms", "cases", "choices", "dialogues", "materials", "meta", "prompts
         sql("update cases set variation = '{garbage' where seq = 2"),
         sql("update cases set fact = 'nosuch' where seq = 2"),
         sql("delete from turns where dialogue = 2 and turn = 0"),
+        sql("insert into decisions values (1, 1, 'accepted', 'expert', '', '', 1e300)"),
+        sql("update requests set sent_at = -1e300", "update meta set value = 'x' where key = 'created'"),
     ],
 )  # fmt: skip
 def test_a_damaged_run_is_repaired_into_one_that_is_sound_and_goes_on(
@@ -213,7 +218,7 @@ def test_a_damaged_file_of_people_is_named_and_left_out(hipo: Hipo, sound: Path)
     ("damage", "command", "message"),
     [
         (sql("update cases set fact = 'nosuch'"), "export", "fact 'nosuch' of the case"),
-        (sql("update annotations set value = 'Odd' where value = 'Manner'"), "export", "'Odd' is no label"),
+        (sql("update annotations set value = 'Odd' where value = 'Manner'"), "export", "has 'Odd' as its veracity"),
         (sql("update totals set updated_at = 1e300"), "runs show", "a time of the run cannot be read"),
     ],
 )  # fmt: skip

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from hipo.app.preparation import prepare
+from hipo.app.watching import Silent, Spending
 from pipeline.recipe import Recipe
 from scenarios.wordings import read_wording
-from tests.hipo.cli.conftest import Hipo, Result
+from tests.hipo.cli.conftest import Hipo, Result, interrupted_twice
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
@@ -96,6 +97,35 @@ def test_a_file_names_its_origin_and_nobody_as_reviewer(translate: Translate) ->
     title = wording.texts["title"]
     assert title.original == "A used car with a past"
     assert title.text == chinese("A used car with a past")
+
+
+def test_the_progress_says_what_is_in_flight(
+    translate: Translate, server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Spending] = []
+
+    class Watching(Silent):
+        def begin(self, total: int, spending: Callable[[], Spending]) -> None:
+            self.spending = spending
+
+    watching = Watching()
+
+    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
+        seen.append(watching.spending())
+        return translation(messages, seed)
+
+    monkeypatch.setattr("hipo.cli.scenario_translate.watcher", lambda **_: watching)
+    server.answer = answer
+    assert translate("used_car").code == 0
+    assert [(now.calls_in_flight, now.doing) for now in seen] == [(1, "translating")]
+
+
+def test_who_interrupts_twice_leaves_at_once_and_is_told_how_to_go_on(
+    translate: Translate, server: WireServer
+) -> None:
+    server.answer = interrupted_twice
+    left = translate("used_car")
+    assert (left.code, "stopped: interrupted" in left.err) == (3, True), left.err
 
 
 def test_what_is_there_is_neither_paid_again_nor_overwritten(
