@@ -13,6 +13,9 @@ from hipo.name_clash import check_names
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 """Signals that stand for Ctrl-C, unless whoever started the process has them ignored."""
 
+INTERRUPTED = 3
+"""Exit code of a command that a signal has stopped."""
+
 
 def main() -> None:
     """Run the command line with the process's arguments and leave with its exit code."""
@@ -26,12 +29,19 @@ def main() -> None:
         except ImportError as error:  # before anything is imported that may be hidden
             sys.exit(_ended(f"error: {error}", 2))
         code = import_module("hipo.cli.main").run(sys.argv[1:])
+        if code == INTERRUPTED:
+            _heed_no_more()
     except KeyboardInterrupt:  # while the command line itself was imported, or when it was leaving
-        for number in (signal.SIGINT, *ENDING):
-            signal.signal(number, signal.SIG_IGN)
-        code = _ended("stopped: interrupted", 3)
+        _heed_no_more()
+        code = _ended("stopped: interrupted", INTERRUPTED)
     exec("")  # noqa: S102 - Python ends by SIGINT where that came in a text it executed, until the next
     sys.exit(code)
+
+
+def _heed_no_more() -> None:
+    """Leave as one who was interrupted, though another signal may come while Python ends."""
+    for number in (signal.SIGINT, *ENDING):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:

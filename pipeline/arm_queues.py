@@ -33,6 +33,8 @@ class ArmQueues(Generic[J]):
         """Begin with nothing waiting and nothing under way."""
         self._waiting: dict[str, deque[J]] = {arm: deque() for arm in arms}
         self._under_way: Counter[str] = Counter()
+        self._taken: set[int] = set()
+        """Jobs under way, by their ``id()``."""
 
     def add(self, jobs: Iterable[J]) -> None:
         """Let further jobs wait."""
@@ -58,11 +60,15 @@ class ArmQueues(Generic[J]):
             return None
         arm = min(ready, key=self._turn)
         self._under_way[arm] += 1
-        return self._waiting[arm].popleft()
+        job = self._waiting[arm].popleft()
+        self._taken.add(id(job))
+        return job
 
     def ended(self, job: J) -> None:
-        """Note that a job is under way no longer."""
-        self._under_way[job.arm] -= 1
+        """Note that a job is under way no longer; one that gets a second try was not any more."""
+        if id(job) in self._taken:
+            self._taken.remove(id(job))
+            self._under_way[job.arm] -= 1
 
     def _turn(self, arm: str) -> tuple[int, int]:
         return self._under_way[arm], -len(self._waiting[arm])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pipeline.awaited import AwaitedEndpoints
 from pipeline.endpoint_signs import CallSign
 from pipeline.outage import Admission, Availability, OutageNews, WaitRules
 from pipeline.providers.rate_limiter import ModelAddress
@@ -134,6 +135,8 @@ class EndpointGates:
     answered_before: Callable[[str, str], bool] = lambda _model, _role: False
     """Whether ``provider/model`` answered a role in an earlier process of the run."""
     clock: Clock = time.monotonic
+    awaited: AwaitedEndpoints = field(default_factory=AwaitedEndpoints)
+    """Where outages are registered."""
     _gates: dict[ModelAddress, EndpointGate] = field(default_factory=dict)
     _concerned: dict[str, set[ModelAddress]] = field(default_factory=dict)
     """By what is wrong at the moment: the models concerned; several may be behind one address."""
@@ -161,6 +164,10 @@ class EndpointGates:
         (concerned.add if news.began else concerned.discard)(address)
         if before and concerned:
             return  # others are concerned, too: it was told already, or is not over for them
+        if news.began:
+            self.awaited.begin(news.what, news.seconds)
+        else:
+            self.awaited.end(news.what)
         fields = {"model": address.model, "seconds": round(news.seconds, 1)}
         _log.info("%s", news.message, extra={"fields": fields})
         self.notice(news.message)

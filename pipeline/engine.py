@@ -155,8 +155,11 @@ class Engine:
 
     async def work(self, job: Job) -> Dialogue:
         """Play one case."""
-        with dialogue_span("generate", job.case, job.arm, job.epoch):
-            return await self._players[job.arm].play(job.case, job.epoch)
+        try:
+            with dialogue_span("generate", job.case, job.arm, job.epoch):
+                return await self._players[job.arm].play(job.case, job.epoch)
+        finally:
+            self._queues.ended(job)
 
     async def record(self, job: Job, result: Dialogue) -> None:
         """Store the dialogue, then hand it to the next stage."""
@@ -174,6 +177,5 @@ class Engine:
         self._ended(job)
 
     def _ended(self, job: Job) -> None:
-        self._queues.ended(job)
         if self._progress is not None:
             self._progress.end((job.case.id, job.arm))

@@ -281,7 +281,8 @@ class Availability:
             f"{outage.told()}: waiting up to {in_words(rules.wait_s)}, next try in"
             f" {in_words(outage.next_try - now)}; Ctrl-C stops, nothing is lost"
         )
-        return OutageNews(True, outage.what, message, lasts) if rules.wait_s else None
+        # Requests may run into their time limit when all of the wait is over: the run stops.
+        return OutageNews(True, outage.what, message, lasts) if lasts < rules.wait_s else None
 
     def _back(self, outage: _Outage, now: float) -> OutageNews | None:
         self._outage = None

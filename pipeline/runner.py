@@ -18,8 +18,17 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from pipeline.call_records import REFUSAL
 from pipeline.client import AnswerUnusable
+from pipeline.doubts import Doubts
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
-from pipeline.stop import CONFIGURATION, INTERNAL, STORE, MustStop, Stop, Stopped
+from pipeline.stop import (
+    CONFIGURATION,
+    INTERNAL,
+    INTERRUPTED,
+    STORE,
+    MustStop,
+    Stop,
+    Stopped,
+)
 from pipeline.stop_rules import Fault, StopRules
 from pipeline.store.sqlite import no_room
 from scenarios.errors import DISK_FULL, RunError, UsageError
@@ -139,6 +148,8 @@ class Runner(Generic[J, R]):
         self._on_progress = on_progress
         self._outcome = RunOutcome()
         self._usage_error: UsageError | None = None
+        self._kept: Doubts[J, JobFailure] | None = None
+        """Failures that are not stored yet; None: every one is at once."""
 
     @property
     def outcome(self) -> RunOutcome:
@@ -155,7 +166,10 @@ class Runner(Generic[J, R]):
             UsageError: a job showed that no other could work, e.g. the key is refused.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
-        await executor.run(self._doubtful_last(self._until_stopped(jobs)), self.do)
+        self._kept = Doubts(self._stop.awaited)
+        ahead = self._doubtful_last(self._until_stopped(jobs))
+        await executor.run(self._kept.then(ahead), self.do)
+        await self._end_doubts(executor)
         self.raise_usage_error()
         return self.outcome
 
@@ -169,6 +183,21 @@ class Runner(Generic[J, R]):
                 yield job
 
         return await self.run(given(), executor)
+
+    async def _end_doubts(self, executor: Executor) -> None:
+        """Give second tries when all jobs have ended, and store the failures that stand.
+
+        An interrupt leaves pending what it has kept from a second try.
+        """
+        doubts, self._kept = self._kept, None
+        if doubts is None or self._stop.code == INTERRUPTED:
+            return
+        try:
+            for job, failure in doubts.standing(lambda _: True):
+                await self._store_failure(job, failure)
+        except (MustStop, UsageError) as error:
+            self._must_stop(failure_of(error))
+        await executor.run(doubts.second_tries(), self.do)
 
     def raise_usage_error(self) -> None:
         """Raise the mistake of the user's that stopped the run, if one did."""
@@ -208,6 +237,10 @@ class Runner(Generic[J, R]):
         self._rules_of(job).succeeded()
         self._outcome.done += 1
         self._on_progress(Progress("done"))
+        if self._kept is not None:
+            rules = self._rules_of(job)
+            for other, failure in self._kept.standing(lambda one: self._rules_of(one) is rules):
+                await self._store_failure(other, failure)
 
     def count_present(self, count: int) -> None:
         """Count jobs that need not be done."""
@@ -218,14 +251,19 @@ class Runner(Generic[J, R]):
     async def _failed(self, job: J, failure: JobFailure) -> None:
         self._must_stop(failure)
         if failure.kind == "failed":
-            await self._stage.record_failure(job, failure)
-            self._outcome.failed[failure.code] += 1
-            self._on_progress(Progress("failed", code=failure.code))
+            kept = self._kept if failure.fault == "passing" else None
+            if kept is None or not kept.take(job, failure):
+                await self._store_failure(job, failure)
             scenario = self._stage.scenario_of(job)
             rules = self._rules_of(job)
             why = rules.failed(failure.fault, failure.code, failure.reason, scenario)
             if why is not None:
                 self._stop.request(why.message, why.code, why.advice)
+
+    async def _store_failure(self, job: J, failure: JobFailure) -> None:
+        await self._stage.record_failure(job, failure)
+        self._outcome.failed[failure.code] += 1
+        self._on_progress(Progress("failed", code=failure.code))
 
     async def _doubtful_last(self, jobs: AsyncIterator[J]) -> AsyncIterator[J]:
         """Yield the jobs; those of a scenario that is refused wait until another is done.

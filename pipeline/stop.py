@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pipeline.awaited import AwaitedEndpoints
 from pipeline.open_requests import OpenRequests
 from scenarios.errors import RunError
 from scenarios.log import logger
@@ -66,6 +67,8 @@ class Stop:
         """What the user can do, where that is more than what always holds for the code."""
         self.in_flight = OpenRequests()
         """What a stop waits for: requests that were sent and are paid for."""
+        self.awaited = AwaitedEndpoints()
+        """What the run itself waits for."""
         self.gives_way = False
         """Whether it waits for hours for what is paid for, so that an interrupt takes its place."""
         self._told: list[Callable[[], None]] = []

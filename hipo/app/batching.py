@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.models import ModelUse
+from hipo.app.watching import Watcher
 from pipeline.batches.batcher import Batcher, BatchSender, digest_of
 from pipeline.batches.surroundings import BatchRules
 from pipeline.budget import Ledger, Reservation
@@ -70,7 +71,7 @@ def check_batches(uses: Iterable[ModelUse], limits: Limits) -> None:
 
 @asynccontextmanager
 async def batching(
-    limits: Limits, calls: CallLog, ledger: Ledger, stop: Stop, notice: Callable[[str], None]
+    limits: Limits, calls: CallLog, ledger: Ledger, stop: Stop, watching: Watcher
 ) -> AsyncIterator[SenderFactory | None]:
     """Give what makes the senders of a run, and leave what lies at providers afterwards.
 
@@ -81,7 +82,7 @@ async def batching(
         calls: the log of the run; it knows the batches.
         ledger: its budget.
         stop: its stop.
-        notice: is told of batches and of outages of their endpoints.
+        watching: is told of batches and of outages of their endpoints.
     """
     direct = partial(DirectSender, open_requests=stop.in_flight)
     if not limits.batch:
@@ -93,7 +94,15 @@ async def batching(
         yield refusing if left.digests else None
         return
     waits = WaitRules(wait_s=limits.wait_for_endpoint)
-    batcher = Batcher(calls.batches, ledger, stop, notice, rules=RULES, waits=waits)
+    batcher = Batcher(
+        calls.batches,
+        ledger,
+        stop,
+        watching.note,
+        warn=watching.warn,
+        rules=RULES,
+        waits=waits,
+    )
 
     def sender(provider: Provider, timeout_s: float) -> Sender:
         named = PROVIDERS.get(provider.name).batches

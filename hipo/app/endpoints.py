@@ -171,6 +171,7 @@ def local_run(
         WaitRules(wait_s=limits.wait_for_endpoint),
         notice,
         answered_before=calls.answered,
+        awaited=stop.awaited,
     )
     limiters = RateLimiters(rates, places=partial(places_at, number=limits.max_concurrency))
     return LocalRun(calls, ledger, limiters, stop, gates)

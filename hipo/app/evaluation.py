@@ -198,7 +198,7 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
     ledger = ledger_with(settings, store)
     link = local_run(settings.limits, store.calls, ledger, stop, watching.warn)
 
-    async with batching(settings.limits, store.calls, ledger, stop, watching.note) as sender:
+    async with batching(settings.limits, store.calls, ledger, stop, watching) as sender:
         pool = EndpointPool(settings.limits, opened.providers, link, watching.note, sender=sender)
         evaluation = Evaluation(
             plan,

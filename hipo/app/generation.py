@@ -220,7 +220,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     ledger, link = stage.ledger, stage.link
 
     limits = prepared.recipe.limits
-    async with batching(limits, store.calls, ledger, stop, watching.note) as sender:
+    async with batching(limits, store.calls, ledger, stop, watching) as sender:
         engine = Engine(
             store,
             stage.connections.players(link, watching.note, sender=sender),

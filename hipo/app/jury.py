@@ -141,7 +141,7 @@ async def hear_jurors(
         ledger, stop, limits = ledger_of(jury.recipe, store), Stop(), jury.recipe.limits
         async with (
             providers_for(jury.uses.values(), limits) as providers,
-            batching(limits, store.calls, ledger, stop, watching.note) as sender,
+            batching(limits, store.calls, ledger, stop, watching) as sender,
         ):
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
             pool = EndpointPool(limits, providers, link, watching.note, sender=sender)

@@ -166,9 +166,7 @@ def _name(annotation: Annotation) -> str:
 
 def _nothing(annotated: Annotated) -> UsageError:
     hint = f"they need labels of {', '.join(LABELLED)}"
-    if not any(dimension.id in LABELLED for dimension in annotated.scheme.dimensions):
-        hint += f", as of the scheme cobra; {annotated.scheme.name} has none of them"
-    elif annotated.table is None:
+    if annotated.table is None:
         hint += f"; let a model give them: hipo verify {annotated.sources[0]} --juror MODEL"
     return UsageError("no answer is labelled with what strategic metrics are computed from", hint)
 

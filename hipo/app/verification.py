@@ -181,7 +181,7 @@ async def verify_async(
         limits = ready.recipe.limits
         async with (
             equipped(ready, limits, watching.note) as tools,
-            batching(limits, store.calls, ledger, stop, watching.note) as sender,
+            batching(limits, store.calls, ledger, stop, watching) as sender,
         ):
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
             pool = EndpointPool(limits, tools.providers, link, watching.note, sender=sender)

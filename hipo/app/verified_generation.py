@@ -162,7 +162,7 @@ class VerifiedPlay:
         priced = not (prepared.unpriced or ready.panels.unpriced)
         async with (
             (stage.equipped or equipped)(ready, recipe.limits, watching.note) as tools,
-            batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender,
+            batching(recipe.limits, store.calls, ledger, stop, watching) as sender,
         ):
             pool = EndpointPool(recipe.limits, tools.providers, link, watching.note, sender=sender)
             verification = verification_of(ready, store, pool, stop, encoder=tools.encoder)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from pipeline.awaited import Wait
     from pipeline.budget import Ledger
     from pipeline.run_link import LocalRun
     from pipeline.runner import Progress
@@ -28,6 +29,10 @@ class Spending:
     """What is done with dialogues at the moment, in a word or two."""
     before: tuple[int, float] = (0, 0.0)
     """The part of tokens and cost that was used before this command, where that is told apart."""
+    waits_for: Wait | None = None
+    """The endpoint that is away, if any is: that for longest."""
+    waited_s: float = 0.0
+    """Seconds in which any endpoint was away."""
 
     @property
     def own_tokens(self) -> int:
@@ -58,8 +63,17 @@ def spent(
         before: tokens and cost of earlier commands, where they are told apart.
     """
     usd = ledger.spent_usd if priced else None
-    flying = link.stop.in_flight.count
-    return Spending(ledger.spent_tokens, usd, link.held_back_to, flying, doing, before)
+    stop = link.stop
+    return Spending(
+        ledger.spent_tokens,
+        usd,
+        link.held_back_to,
+        stop.in_flight.count,
+        doing,
+        before,
+        stop.awaited.longest,
+        stop.awaited.waited_s,
+    )
 
 
 def spent_on_judging(ledger: Ledger, link: LocalRun, *, priced: bool) -> Callable[[], Spending]:

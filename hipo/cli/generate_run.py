@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,18 +54,19 @@ def run_prepared(
         if not quiet:
             _announce(estimate_plan(prepared, folder, play=play, retry_failed=retry_failed))
 
-    run = asyncio.run(
-        generate_prepared(
-            prepared,
-            folder,
-            retry_failed=retry_failed,
-            watcher=watching or watcher(quiet=quiet, name=folder.name),
-            signals=True,
-            on_ready=announce,
-            play=ending or play,
-            workers=workers,
+    with redirect_stdout(sys.stderr):  # what plugins and Ray print is not what was asked for
+        run = asyncio.run(
+            generate_prepared(
+                prepared,
+                folder,
+                retry_failed=retry_failed,
+                watcher=watching or watcher(quiet=quiet, name=folder.name),
+                signals=True,
+                on_ready=announce,
+                play=ending or play,
+                workers=workers,
+            )
         )
-    )
     if output_format is Format.JSON:
         write_json(_as_json(run, play, ending))
     elif not quiet:

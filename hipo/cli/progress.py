@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hipo.app.watching import Silent, Spending, Watcher
 from hipo.cli.console import dollars, number, plural
 from hipo.cli.errors import say
+from scenarios.durations import in_words
 
 if TYPE_CHECKING:
     from pipeline.runner import Progress
@@ -26,20 +27,30 @@ FIRST_S, FIRST_COUNT = 30.0, 20
 
 
 class ProgressTally:
-    """Counts what was seen, and how fast it comes."""
+    """Counts what was seen, and how fast it comes while no endpoint is waited for."""
 
-    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin to count; ``clock`` returns seconds."""
+    def __init__(
+        self,
+        total: int,
+        spending: Callable[[], Spending] = lambda: Spending(0, None),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin to count; ``spending`` says what is waited for, ``clock`` returns seconds."""
         self.total = total
+        self.spending = spending
         self.done = 0
         self.failed = 0
         self.present = 0
+        self._meanwhile = 0
+        """Dialogues played while an endpoint was away: the others went on."""
         self._clock = clock
-        self._began = clock()
+        self._began = clock() - spending().waited_s  # what was waited before is none of its time
 
     def add(self, progress: Progress) -> None:
         """Count one piece of progress."""
         setattr(self, progress.kind, getattr(self, progress.kind) + progress.count)
+        if progress.kind != "present" and self.spending().waits_for is not None:
+            self._meanwhile += progress.count
 
     @property
     def settled(self) -> int:
@@ -48,34 +59,46 @@ class ProgressTally:
 
     @property
     def rate(self) -> float:
-        """Dialogues per second, of those played now."""
-        passed = self._clock() - self._began
-        return (self.done + self.failed) / passed if passed > 0 else 0.0
+        """Dialogues per second, of those played now while all endpoints served."""
+        passed = self._served_s
+        return (self.done + self.failed - self._meanwhile) / passed if passed > 0 else 0.0
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds left at this rate; None at first, when that would be a guess."""
-        now = self.done + self.failed
+        """Seconds left at this rate; None where that would be a guess: at first, and in an outage."""
+        if self.spending().waits_for is not None:
+            return None
+        now = self.done + self.failed - self._meanwhile
         enough = now >= FIRST_SHARE * (self.total - self.present) or (
-            now >= FIRST_COUNT and self._clock() - self._began >= FIRST_S
+            now >= FIRST_COUNT and self._served_s >= FIRST_S
         )
         rate = self.rate
         return (self.total - self.settled) / rate if enough and rate else None
 
     @property
+    def _served_s(self) -> float:
+        return self._clock() - self._began - self.spending().waited_s
+
+    @property
     def eta(self) -> str:
         """Time left, ``h:mm:ss``; dashes at first."""
-        if self.eta_s is None:
+        eta_s = self.eta_s
+        if eta_s is None:
             return "-:--:--"
-        left = round(self.eta_s)
+        left = round(eta_s)
         return f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
 
 
-def progress_text(tally: ProgressTally, spending: Spending) -> str:
+def progress_text(tally: ProgressTally) -> str:
     """Return where a command stands, on one line; tokens and cost are its own."""
+    spending = tally.spending()
+    wait = spending.waits_for
+    if wait is None:
+        goes = f"{tally.rate:.1f}/s, {tally.eta} left"
+    else:
+        goes = f"waiting for {in_words(wait.seconds)}: {wait.what}"
     return (
-        f"{spending.doing}: {tally.settled:,}/{tally.total:,}, {tally.failed:,} failed, "
-        f"{tally.rate:.1f}/s, {tally.eta} left, "
+        f"{spending.doing}: {tally.settled:,}/{tally.total:,}, {tally.failed:,} failed, {goes}, "
         f"{plural(spending.calls_in_flight, 'call')} in flight, {spending_text(spending)}"
     )
 
@@ -116,13 +139,12 @@ class PlainLines:
         self._interval_s = interval_s
         self._now = now
         self._tally = ProgressTally(0)
-        self._spending: Callable[[], Spending] = lambda: Spending(0, None)
         self._over = threading.Event()
         self._writing: threading.Thread | None = None
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:
         """Remember the total; the first line comes after one interval."""
-        self._tally, self._spending = ProgressTally(total), spending
+        self._tally = ProgressTally(total, spending)
         self._over = threading.Event()
         self._writing = threading.Thread(target=self._write, args=(self._over,), daemon=True)
         self._writing.start()
@@ -146,7 +168,7 @@ class PlainLines:
 
     def line(self) -> str:
         """Return where the run stands."""
-        return progress_text(self._tally, self._spending())
+        return progress_text(self._tally)
 
     def _write(self, over: threading.Event) -> None:
         while not over.wait(self._interval_s):
@@ -158,7 +180,6 @@ class LiveBar:
 
     def __init__(self) -> None:
         self._tally = ProgressTally(0)
-        self._spending: Callable[[], Spending] = lambda: Spending(0, None)
         self._bar: Any = None
         self._task: Any = None
 
@@ -166,7 +187,7 @@ class LiveBar:
         """Open the bar; it is drawn anew a few times a second, whatever happens."""
         rich_progress = import_module("rich.progress")
         console = import_module("rich.console").Console(stderr=True)
-        self._tally, self._spending = ProgressTally(total), spending
+        self._tally = ProgressTally(total, spending)
         standing = self
 
         class Standing(rich_progress.ProgressColumn):  # type: ignore[misc, name-defined]
@@ -206,7 +227,7 @@ class LiveBar:
 
     def line(self) -> str:
         """Return where the run stands."""
-        return progress_text(self._tally, self._spending())
+        return progress_text(self._tally)
 
 
 def progress(name: str = "") -> Watcher:

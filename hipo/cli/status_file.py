@@ -40,7 +40,6 @@ class StatusFile:
         self._message = ""
         self._exit_code: int | None = None
         self._tally = ProgressTally(0)
-        self._spending: Callable[[], Spending] = lambda: Spending(0, None)
 
     @contextmanager
     def recording(self) -> Iterator[Callable[[int], None]]:
@@ -73,7 +72,7 @@ class StatusFile:
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:
         """Count from now on: so many dialogues are planned."""
-        self._state, self._tally, self._spending = "running", ProgressTally(total), spending
+        self._state, self._tally = "running", ProgressTally(total, spending)
 
     def see(self, progress: Progress) -> None:
         """Count what has become durable."""
@@ -105,7 +104,8 @@ class StatusFile:
                 write_text(self._path, self._text())
 
     def _text(self) -> str:
-        tally, spending = self._tally, self._spending()
+        tally, spending = self._tally, self._tally.spending()
+        wait, eta_s = spending.waits_for, tally.eta_s
         status = {
             "state": self._state,
             "stop_code": self._stop_code,
@@ -116,8 +116,10 @@ class StatusFile:
             "failed": tally.failed,
             "present": tally.present,
             "doing": spending.doing,
+            "waits_for": None if wait is None else wait.what,
+            "waits_s": None if wait is None else round(wait.seconds),
             "rate_per_s": round(tally.rate, 3),
-            "eta_s": None if tally.eta_s is None else round(tally.eta_s),
+            "eta_s": None if eta_s is None else round(eta_s),
             "calls_in_flight": spending.calls_in_flight,
             "tokens": spending.tokens,
             "cost_usd": spending.cost_usd,

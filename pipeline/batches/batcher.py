@@ -64,6 +64,7 @@ class Batcher:
         stop: Stop,
         notice: Callable[[str], None],
         *,
+        warn: Callable[[str], None] = lambda _: None,
         rules: BatchRules | None = None,
         waits: WaitRules | None = None,
     ) -> None:
@@ -73,7 +74,8 @@ class Batcher:
             log: of its batches.
             ledger: its budget.
             stop: its stop.
-            notice: is told of batches that are sent and that end, and of outages.
+            notice: is told of batches that are sent and that end.
+            warn: is told of outages.
             rules: when a batch is sent and how often it is asked about.
             waits: how long an endpoint is waited for.
         """
@@ -86,7 +88,7 @@ class Batcher:
         self._leaving = Stop()
         self._leaving.on_request(self._stop_run)
         self._over = False
-        self._gates = EndpointGates(self._leaving, self._waits, notice)
+        self._gates = EndpointGates(self._leaving, self._waits, warn, awaited=stop.awaited)
         self._queues: dict[ModelAddress, Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._looker: asyncio.Task[None] | None = None

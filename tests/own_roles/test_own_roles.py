@@ -117,15 +117,6 @@ def test_runs_of_two_schemes_of_one_name_are_told_apart(
     assert "count its version up" in told
 
 
-def test_metrics_of_other_labels_are_not_promised_by_a_juror(
-    verified: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert hipo(["metrics", "strategic", str(verified)]) == 2
-    told = capsys.readouterr().err
-    assert "as of the scheme cobra; repair_talk@1 has none of them" in told
-    assert "--juror" not in told
-
-
 @pytest.fixture
 def unpriced(verified: Path, tmp_path: Path) -> Path:
     """The run as if its generator had no price, beside a judge that costs nothing."""

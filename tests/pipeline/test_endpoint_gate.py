@@ -148,3 +148,17 @@ async def test_an_outage_of_one_endpoint_leaves_the_others_alone():
     assert there.done()
     assert not here.done()
     here.cancel()
+
+
+@pytest.mark.anyio
+async def test_what_is_waited_for_is_registered_until_all_models_behind_an_address_serve():
+    gates = Gates()
+    one, other = gates.gate(ADDRESS), gates.gate(OTHER_MODEL)
+    for gate in (one, other):
+        await in_service(gate)
+        await cut_off(gate)
+    assert gates.awaited.longest.what == f"no connection to {ADDRESS.base_url}"
+    await in_service(one)
+    assert gates.awaited.over == 0
+    await in_service(other)
+    assert (gates.awaited.longest, gates.awaited.over) == (None, 1)

@@ -316,6 +316,12 @@ def test_an_endpoint_that_answers_nobody_is_given_up_while_calls_still_wait_for_
     assert "unanswered for 10 min" in w.it.given_up(w.now)
 
 
+def test_where_the_wait_is_over_when_requests_run_into_their_limit_none_is_announced():
+    w = hanging(rules=WaitRules(wait_s=60.0))
+    assert not w.news
+    assert "unanswered for 2 min (raise --timeout)" in w.it.given_up(w.now)
+
+
 def test_a_server_that_still_loads_its_model_is_asked_once_a_second_then_waited_for():
     w = Watched()
     first = w.admit()

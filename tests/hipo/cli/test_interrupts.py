@@ -80,6 +80,31 @@ def test_a_signal_while_modules_are_imported_is_one_line(
     assert list(folder.iterdir()) == []
 
 
+INTERRUPTED_WHILE_PYTHON_ENDS = """
+import atexit, os, signal, sys
+import hipo.cli.main
+from hipo.__main__ import main
+
+hipo.cli.main.run = lambda arguments: 3
+atexit.register(os.kill, os.getpid(), signal.{number})
+main()
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_one_more_signal_while_python_ends_changes_nothing(tmp_path: Path, number: str) -> None:
+    program = INTERRUPTED_WHILE_PYTHON_ENDS.format(number=number)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (3, "")
+
+
 def generating(server: WireServer, folder: Path, *, shell: str = "") -> subprocess.Popen[str]:
     """Start a run of which two calls stay in flight until the server is told to answer."""
     command = [

@@ -19,6 +19,7 @@ from hipo.cli.progress import (
     watcher,
 )
 from hipo.cli.status_file import StatusFile
+from pipeline.awaited import AwaitedEndpoints
 from pipeline.runner import Progress
 
 NOW = datetime(2026, 3, 1, 22, 0, 5, tzinfo=UTC)
@@ -45,12 +46,12 @@ class Clock:
 
 def test_a_line_tells_what_is_done_with_how_many_and_what_it_costs() -> None:
     clock = Clock()
-    tally = ProgressTally(10, clock)
+    spending = Spending(1234, 0.5, calls_in_flight=2, doing="judging")
+    tally = ProgressTally(10, lambda: spending, clock)
     for seen in (Progress("present", 3), Progress("done"), Progress("failed", code="timeout")):
         tally.add(seen)
     clock.now += 4.0
-    spending = Spending(1234, 0.5, calls_in_flight=2, doing="judging")
-    assert progress_text(tally, spending) == (
+    assert progress_text(tally) == (
         "judging: 5/10, 1 failed, 0.5/s, 0:00:10 left, 2 calls in flight, 1,234 tokens, $0.5000"
     )
 
@@ -63,19 +64,42 @@ def test_what_was_spent_before_a_command_is_not_in_its_line() -> None:
 
 def test_the_time_left_is_told_after_a_fiftieth_or_some_dialogues_in_half_a_minute() -> None:
     clock = Clock()
-    tally = ProgressTally(5_000, clock)
+    tally = ProgressTally(5_000, clock=clock)
     clock.now += 60.0
     tally.add(Progress("done"))
     assert tally.eta == "-:--:--", "one of five thousand says nothing"
     tally.add(Progress("done", 19))
     assert tally.eta == "4:09:00"
-    quick = ProgressTally(1_000, clock)
+    quick = ProgressTally(1_000, clock=clock)
     quick.add(Progress("present", 500))
     quick.add(Progress("done", 9))
     clock.now += 9.0
     assert quick.eta_s is None
     quick.add(Progress("done"))
     assert quick.eta_s == pytest.approx(441.0)
+
+
+def test_an_outage_is_told_instead_of_the_time_left_and_is_no_part_of_it_afterwards() -> None:
+    clock, awaited = Clock(), AwaitedEndpoints(lambda: clock.now)
+
+    def spending() -> Spending:
+        return Spending(10, None, waits_for=awaited.longest, waited_s=awaited.waited_s)
+
+    awaited.begin("an earlier one", 50.0)
+    awaited.end("an earlier one")
+    tally = ProgressTally(100, spending, clock)
+    clock.now += 50.0
+    tally.add(Progress("done", 50))
+    assert (tally.rate, tally.eta) == (1.0, "0:00:50")
+    awaited.begin("no connection to http://there", 1.0)
+    clock.now += 8 * 3600.0
+    tally.add(Progress("failed", 1))
+    line = progress_text(tally)
+    assert ": 51/100, 1 failed, waiting for 8 h: no connection to http://there, 0 calls" in line
+    assert tally.eta_s is None
+    awaited.end("no connection to http://there")
+    assert tally.rate == pytest.approx(1.0, rel=0.03)
+    assert tally.eta_s == pytest.approx(49.0, rel=0.03)
 
 
 def test_plain_lines_come_with_the_time_and_the_run_before_anything_is_done(
@@ -85,7 +109,8 @@ def test_plain_lines_come_with_the_time_and_the_run_before_anything_is_done(
     asked = threading.Event()
 
     def spending() -> Spending:
-        asked.set()
+        if threading.current_thread() is not threading.main_thread():  # a line is being written
+            asked.set()
         return Spending(10, 0.25, calls_in_flight=3)
 
     watching.begin(10, spending)

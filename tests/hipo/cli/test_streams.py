@@ -85,3 +85,36 @@ def test_any_encoding_of_the_terminal_will_do(
     code, out, _ = shell(played, f"show run {dialogue} --format json", **environment)
     assert code == 0
     assert json.loads(out) == told(dialogue)
+
+
+PRINTING = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from quality.gates.protocol import GateExtension
+from scenarios.strict import Strict
+
+
+class Settings(Strict):
+    pass
+
+
+class Printing:
+    code: ClassVar[str] = "printing"
+
+    def check(self, subject):
+        print("looked at one")
+        return []
+
+
+EXTENSIONS = [GateExtension("printing", Settings, build=lambda settings: Printing())]
+"""
+
+
+def test_what_a_plugin_prints_while_it_works_is_no_part_of_the_output(tmp_path: Path) -> None:
+    (tmp_path / "printing.py").write_text(PRINTING)
+    judged = "--plugin printing.py --gate printing --verify --judge offline/judge --format json"
+    code, out, err = shell(tmp_path, f"{GENERATE} -q {judged}")
+    assert code == 0
+    assert json.loads(out)["generated"] == 2
+    assert err.count("looked at one") == 2

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hipo.app.generation import generate
+from hipo.app.watching import Silent
+from pipeline.outage import WaitRules
 from pipeline.providers.anthropic_batches import AnthropicBatches
 from pipeline.providers.openai_batches import OpenAIBatches
 from scenarios.errors import UsageError
@@ -54,6 +57,29 @@ def test_an_api_that_never_takes_a_batch_is_waited_for_no_longer_than_any_other(
     server.batches.faults = BatchFaults()
     generate(hasty, output=tmp_path / "run")
     assert_whole(tmp_path / "run", server, 12)
+
+
+class Quiet(Silent):
+    """Hears nothing but what a run waits for."""
+
+    def __init__(self) -> None:
+        self.warned: list[str] = []
+
+    def warn(self, message: str) -> None:
+        self.warned.append(message)
+
+
+def test_an_outage_is_told_also_where_quiet_was_asked_for(
+    server: WireServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = partial(WaitRules, confirm_s=0.02, probe_s=0.05)
+    monkeypatch.setattr("hipo.app.batching.WaitRules", rules)
+    server.go_away()
+    watcher = Quiet()
+    hasty = recipe(server, limits={"wait_for_endpoint": 0.2})
+    generate(hasty, output=tmp_path / "run", watcher=watcher)
+    (told,) = watcher.warned
+    assert told.startswith(f"no connection to {server.openai_url}")
 
 
 def test_room_that_comes_back_is_used_again(server: WireServer, tmp_path: Path) -> None:

@@ -154,6 +154,27 @@ def test_a_server_that_cannot_serve_for_a_while_costs_no_case(
     assert len(watcher.outages) == 2
 
 
+def test_cases_that_failed_before_an_outage_was_known_to_be_one_are_played_again_after_it(
+    server: WireServer, tmp_path: Path
+) -> None:
+    """With one request in flight it takes five cases, four of which have failed by then."""
+
+    def broken() -> None:
+        server.faults = Faults(canned=(500, BUSY))
+
+    def ready() -> None:
+        server.faults = Faults()
+
+    narrow = recipe(server, 12, limits={"max_concurrency": 1, "max_attempts": 5})
+    watcher = Meddler(5, broken, ready)
+    done = generate(narrow, output=tmp_path / "run", watcher=watcher)
+    assert done.outcome is not None
+    assert (done.outcome.done, done.outcome.failed, done.outcome.stopped) == (12, {}, None)
+    assert len(watcher.outages) == 2
+    assert_nothing_lost(tmp_path / "run", server, 12)
+    assert rows(tmp_path / "run", "select distinct retry_epoch from dialogues") == [(0,)]
+
+
 def test_a_server_that_answers_nothing_for_a_while_costs_no_case(
     server: WireServer, tmp_path: Path
 ) -> None:
