@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 
 from outputs.people_labels import undeclared_dimensions, with_people_labels
@@ -19,6 +19,7 @@ from pipeline.store.queries.export import (
     CorpusFilter,
     CorpusReader,
     GroupTally,
+    Wanted,
     open_corpus,
 )
 from pipeline.store.queries.status import ArmState, RunState
@@ -196,6 +197,7 @@ class OpenSelection:
         rationales: bool = True,
         settled: bool = True,
         verdicts: Sequence[Verdict] = (),
+        only: Wanted | None = None,
     ) -> Iterator[SelectedDialogue]:
         """Yield what is selected: run by run, in the order of cases, then arms; in constant memory.
 
@@ -205,6 +207,7 @@ class OpenSelection:
             rationales: whether labels come with their reasons.
             settled: whether turns have the labels that an expert decided on or most people gave.
             verdicts: taken in place of accepted, where only accepted dialogues are selected.
+            only: is asked about each; None reads all of them.
         """
         self.duplicates.clear()
         self.people_remarks.clear()
@@ -220,11 +223,9 @@ class OpenSelection:
                 rationales=rationales,
                 adjudicated=settled and self.selection.labels == "adjudicated",
                 undeclared=[d.id for d in undeclared_dimensions(run.scheme)],
+                only=partial(self._is_read, run, seen, only),
             )
             for entry in entries:
-                if seen is not None and not _first(seen, entry):
-                    self.duplicates[run.name] += 1
-                    continue
                 dialogue, people = entry.dialogue, _NOBODY
                 scenario = run.scenario_of(dialogue.case)
                 run.material.refuse_odd(dialogue, scenario)
@@ -242,6 +243,19 @@ class OpenSelection:
                     people,
                     _expert_goal(run.scheme, entry),
                 )
+
+    def _is_read(
+        self, run: OpenRun, seen: set[int] | None, only: Wanted | None, case: Case, arm: str
+    ) -> bool:
+        """Return whether a dialogue of a run is wanted and was not seen in an earlier one."""
+        if seen is not None:
+            # 64 bits are enough: among a million dialogues the chance of one clash is 3 in 100 million.
+            mark = hash((case.id, arm))
+            if mark in seen:
+                self.duplicates[run.name] += 1
+                return False
+            seen.add(mark)
+        return only is None or only(case, arm)
 
     @property
     def lists_people(self) -> bool:
@@ -388,13 +402,3 @@ def _arm_facts(state: ArmState) -> ArmFacts:
 def _expert_goal(scheme: Scheme, entry: CorpusEntry) -> str | None:
     goal = entry.settled.get(scheme.assigned)
     return goal if isinstance(goal, str) else None
-
-
-def _first(seen: set[int], entry: CorpusEntry) -> bool:
-    """Return whether a dialogue has not been seen before, and remember it in few bytes."""
-    # 64 bits are enough: among a million dialogues the chance of one clash is 3 in 100 million.
-    mark = hash((entry.dialogue.case.id, entry.dialogue.arm))
-    if mark in seen:
-        return False
-    seen.add(mark)
-    return True

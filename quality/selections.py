@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Final
 
 from quality.annotations import Answer, majority
@@ -54,12 +55,12 @@ def subject_name(subject: Subject) -> str:
         return name
     last = "" if subject.last_turn in (None, subject.turn) else f"-{subject.last_turn}"
     part = f":{subject.part}" if subject.part else ""
-    return f"{name}#{subject.turn}{last}{part}"
+    return intern(f"{name}#{subject.turn}{last}{part}")
 
 
 def dialogue_name(subject: Subject) -> str:
     """Return the dialogue that an annotation is about as dialogues are called: ``case/arm``."""
-    return f"{subject.case}/{subject.arm}" if subject.arm else subject.case
+    return intern(f"{subject.case}/{subject.arm}") if subject.arm else subject.case
 
 
 def selected(

@@ -142,30 +142,37 @@ def _words(said: Mapping[str, str], situations: Mapping[str, str]) -> Words:
 def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
     with RunStore.open(folder, readonly=True) as store:
         material = load_material(store)
-        dialogues = {(d.case.id, d.arm): d for d in store.dialogues(traces=False)}
-        scenarios = {d.case.scenario: material.scenario_of(d.case) for d in dialogues.values()}
-    with open_annotations(folder) as reader:
-        counts = tuple(reader.sources())
-        annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
-    if scenarios and all(scenario.flow for scenario in scenarios.values()):
-        counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
-        annotations = tuple(
-            replace(a, who=SPEAKER) if a.kind == DECLARED else a for a in annotations
-        )
-    columns: dict[str, dict[str, str]] = {}
-    said: dict[str, str] = {}
-    situations: dict[str, str] = {}
-    for subject in dict.fromkeys(annotation.subject for annotation in annotations):
-        dialogue = dialogues.get((subject.case, subject.arm))
-        if dialogue is not None:
-            scenario, item = scenarios[dialogue.case.scenario], subject_name(subject)
-            if subject.turn is not None and subject.turn >= len(dialogue.turns):
-                raise damaged(folder / DATABASE, f"{item} is labelled, and is not there")
-            for name, value in _columns(dialogue, subject, scenario).items():
-                columns.setdefault(name, {})[item] = value
-            turns = dialogue.turns if subject.turn is None else (dialogue.turns[subject.turn],)
-            said[item] = " ".join(turn.text for turn in turns)
-            situations[item] = scenario.background
+        with open_annotations(folder) as reader:
+            counts = tuple(reader.sources())
+            annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
+        if material.scenarios and all(one.flow for one in material.scenarios.values()):
+            counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
+            annotations = tuple(
+                replace(a, who=SPEAKER) if a.kind == DECLARED else a for a in annotations
+            )
+        subjects: dict[tuple[str, str], dict[Subject, None]] = {}
+        for annotation in annotations:
+            about = annotation.subject
+            subjects.setdefault((about.case, about.arm), {})[about] = None
+        columns: dict[str, dict[str, str]] = {}
+        words: dict[str, dict[str, int]] = {SAID: {}, SITUATION: {}}
+        # One after the other: a run holds many more dialogues than memory does.
+        for dialogue in store.reader.of(subjects):
+            scenario = material.scenario_of(dialogue.case)
+            for subject in subjects[dialogue.case.id, dialogue.arm]:
+                item = subject_name(subject)
+                if subject.turn is not None and subject.turn >= len(dialogue.turns):
+                    raise damaged(folder / DATABASE, f"{item} is labelled, and is not there")
+                for name, value in _columns(dialogue, subject, scenario).items():
+                    columns.setdefault(name, {})[item] = value
+                turns = dialogue.turns if subject.turn is None else (dialogue.turns[subject.turn],)
+                texts = {
+                    SAID: " ".join(turn.text for turn in turns),
+                    SITUATION: scenario.background,
+                }
+                for name, text in texts.items():
+                    if count := len(text.split()):
+                        words[name][item] = count
     imported = len(set(columns.get(GROUP, {}).values())) > 1
     return Annotated(
         sources=(str(folder),),
@@ -174,7 +181,7 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
         columns=columns,
         default=GROUP if imported else "",
         counts=counts,
-        words=_words(said, situations),
+        words=words,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
 from outputs.dataset.columns import is_labelled
 from outputs.selection import OpenSelection, SelectedDialogue
-from scenarios.case import AIM
+from scenarios.case import AIM, Case
 from scenarios.dialogue import Turn
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
@@ -36,14 +36,16 @@ def run_corpus(
     single = single_label_dimensions(found.scheme)
     labelled = is_labelled(found.scheme)
     dialogues, counted = [], 0
-    for selected in found.dialogues(rationales=False):
-        case = selected.dialogue.case
-        turns = None if only is None else only.get((case.id, selected.dialogue.arm))
-        if only is not None and turns is None:
-            continue
+
+    def drawn(case: Case, arm: str) -> bool:
+        nonlocal counted
+        if only is not None and (case.id, arm) not in only:
+            return False
         counted += 1
-        if not is_drawn(case.pair, of, most, seed):
-            continue
+        return is_drawn(case.pair, of, most, seed)
+
+    for selected in found.dialogues(rationales=False, only=drawn):
+        turns = None if only is None else only[selected.key]
         answers = [
             turn
             for turn in selected.dialogue.turns

@@ -17,7 +17,7 @@ MOST_DRAWS = 999
 _ENOUGH = 10
 """Permutations that do as well as the labels themselves, after which no more are drawn."""
 _STEPS = (20, 40, 100, 200, 320, 319)
-_CELLS = 12_000_000
+_CELLS = 2_000_000
 """Numbers held in memory at a time."""
 
 

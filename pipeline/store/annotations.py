@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from sys import intern
+from typing import Any
 
 import orjson
 
@@ -204,21 +206,30 @@ def read_annotations(
         kinds: which kinds, e.g. ``("declared", "human")``.
     """
     rows = connection.execute(_SELECT, (as_json(keys), orjson.dumps(list(kinds)).decode()))
+    # Many are held at once: what they have in common is the same object in all of them.
+    subjects: dict[Subject, Subject] = {}
     with parsing(connection, "a label"):
         for case, arm, turn, last, part, kind, who, config, dimension, value, *rest in rows:
             carried, rationale, raw, second = rest
+            about = Subject(case, intern(arm), None if turn == WHOLE else turn, last, part)
             yield Annotation(
-                subject=Subject(case, arm, None if turn == WHOLE else turn, last, part),
-                kind=kind,
-                who=who,
-                dimension=dimension,
-                value=None if value is None else label_from(value),
+                subject=subjects.setdefault(about, about),
+                kind=intern(kind),
+                who=intern(who),
+                dimension=intern(dimension),
+                value=_label(value),
                 rationale=rationale,
-                config=config,
+                config=intern(config),
                 carried=None if carried is None else bool(carried),
                 raw=raw,
-                second=None if second is None else label_from(second),
+                second=_label(second),
             )
+
+
+def _label(value: Any) -> LabelValue | None:
+    if isinstance(value, str):
+        return intern(value)
+    return None if value is None else label_from(value)
 
 
 def as_json(keys: Iterable[Key]) -> str:

@@ -52,7 +52,7 @@ _LIVE = """(select count(*) from assignments o where o.item = {item}
 _WISHED = """(? = '' or i.category = ?)
     and (? = '' or exists (select 1 from json_each(i.reasons) where value = ?))"""
 _OPEN = f"""
-    select s.seq from assignments s join review_items i on i.seq = s.item
+    select s.seq from assignments s cross join review_items i on i.seq = s.item
     where i.study = ? and s.annotator = ? and s.state in ('open', 'labelled')
         and (s.leased_until > ? or {_LIVE.format(item="i.seq")} < ?)
         and not exists (select 1 from adjudications j where j.item = i.seq)

@@ -37,11 +37,13 @@ _OF_ITEM = """
 _SHEETS = f"""
     select s.seq, p.code, s.state, s.origin,
         v.issue, v.issue_reason, v.lead_s, v.note_id, {_ITEM}
-    from assignments s join review_items i on i.seq = s.item {_OF_ITEM}
+    from assignments s cross join review_items i on i.seq = s.item {_OF_ITEM}
         join annotators p on p.seq = s.annotator
         left join newest_reviews v on v.assignment = s.seq
-    where i.study = ? and s.state = 'done' and (? is null or i.seq = ?) and s.seq > ?
-    order by s.seq limit {PAGE}"""  # noqa: S608 - constants only
+    where i.study = ? and s.state = 'done' and {{}} order by s.seq limit {PAGE}"""  # noqa: S608 - constants only
+# Cross joins are done in the order in which they are written: other ways would go through every item.
+_PAGE_OF_SHEETS = _SHEETS.format("s.seq > ?")
+_SHEETS_OF_ITEM = _SHEETS.format("+s.seq > ? and s.item = ?")
 _ITEMS = f"""
     select {_ITEM}, (select count(*) from assignments s where s.item = i.seq and s.state = 'done')
     from review_items i {_OF_ITEM} where i.study = ? order by i.seq"""  # noqa: S608 - constants only
@@ -49,9 +51,9 @@ _FOUND = f"""
     select {_ITEM} from review_items i {_OF_ITEM} where i.study = ? and i.seq = ?"""  # noqa: S608 - constants only
 _ADJUDICATED = """
     select j.seq, j.item, p.code, j.verdict, j.note_id, j.adjudicated_at
-    from newest_adjudications j join review_items i on i.seq = j.item
+    from newest_adjudications j cross join review_items i on i.seq = j.item
         join annotators p on p.seq = j.expert
-    where i.study = ? and (? is null or j.item = ?) order by j.item"""
+    where i.study = ? {} order by j.item"""
 _FINAL = """
     select a.seq, g.turn, x.id, g.value
     from json_each(?) j join adjudications a on a.seq = j.value join passes p on p.seq = a.pass
@@ -88,9 +90,10 @@ class SheetLog:
 
     def sheets(self, study: ReviewStudy, *, item: int | None = None) -> Iterator[Sheet]:
         """Yield every answer that is finished, in the order items were given out."""
-        last = 0
+        last, of = 0, () if item is None else (item,)
+        statement = _SHEETS_OF_ITEM if of else _PAGE_OF_SHEETS
         while True:
-            rows = self._reader.execute(_SHEETS, (study.seq, item, item, last)).fetchall()
+            rows = self._reader.execute(statement, (study.seq, last, *of)).fetchall()
             if not rows:
                 return
             last = rows[-1][0]
@@ -124,7 +127,8 @@ class SheetLog:
         self, study: ReviewStudy, *, item: int | None = None
     ) -> dict[int, Adjudication]:
         """Return the newest adjudication by item."""
-        rows = self._reader.execute(_ADJUDICATED, (study.seq, item, item)).fetchall()
+        which, of = ("and j.item = ?", (item,)) if item is not None else ("", ())
+        rows = self._reader.execute(_ADJUDICATED.format(which), (study.seq, *of)).fetchall()
         labels = self._labels(_FINAL, [row[0] for row in rows])
         notes = self._file.notes(row[4] for row in rows)
         return {

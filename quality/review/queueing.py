@@ -37,6 +37,11 @@ def fill(
 
     Items that are there already stay, whatever becomes of their dialogue.
     """
+    room: int | None = None
+    if selection.most is not None:
+        room = max(0, selection.most - len(store.sheets.items(study)))
+        if not room:
+            return 0
     by_scenario: dict[str, str] = {}
     chosen: list[tuple[ReviewCandidate, str]] = []
     for candidate in store.studies.candidates(study, selection.which):
@@ -50,8 +55,7 @@ def fill(
         if selection.reasons and not set(selection.reasons).intersection(candidate.reasons):
             continue
         chosen.append((candidate, its_category))
-    if selection.most is not None:
-        room = max(0, selection.most - len(store.sheets.items(study)))
+    if room is not None:
         chosen = _drawn(store, study, chosen, room, selection.balance)
     return store.studies.add_items(study, chosen)
 
@@ -64,9 +68,9 @@ def _drawn(
     balance: str | None,
 ) -> list[tuple[ReviewCandidate, str]]:
     """Draw items: those of a quiz evenly over labels, others by hash alone."""
-    if study.mode != "quiz" or not room:
+    if study.mode != "quiz":
         chosen.sort(key=lambda pair: seed_from(study.seed, "draw", pair[0].case, pair[0].arm))
         return chosen[:room]
     by_id = {f"{candidate.case}/{candidate.arm}": (candidate, of) for candidate, of in chosen}
-    dialogues = {name: store.dialogues.dialogue(name) for name in by_id}
+    dialogues = store.dialogues.of((candidate.case, candidate.arm) for candidate, _ in chosen)
     return [by_id[name] for name in quiz_draw(dialogues, study, room, dimension=balance)]

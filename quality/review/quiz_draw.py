@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from quality.evaluation.draw import draw_evenly
@@ -17,7 +17,7 @@ LabelName = tuple[str, str]
 
 
 def quiz_draw(
-    dialogues: Mapping[str, Dialogue], study: ReviewStudy, n: int, *, dimension: str | None
+    dialogues: Iterable[Dialogue], study: ReviewStudy, n: int, *, dimension: str | None
 ) -> list[str]:
     """Return the ids of dialogues whose labels are as evenly spread as one draw can make them.
 
@@ -26,12 +26,12 @@ def quiz_draw(
     drawn. Source: HIPO, appendix E.
 
     Args:
-        dialogues: by id.
+        dialogues: looked at one after the other; none is kept.
         study: its seed, and the labels it does not offer.
         n: how many to draw.
         dimension: whose labels; None: those of all dimensions of utterances.
     """
-    labels = {name: _labels(dialogue, study, dimension) for name, dialogue in dialogues.items()}
+    labels = {f"{one.case.id}/{one.arm}": _labels(one, study, dimension) for one in dialogues}
     classes = rarest({name: found for name, found in labels.items() if found})
     names = {item: f"{label[0]}: {label[1]}" for item, label in classes.items()}
     drawn = draw_evenly(names, n, dimension=dimension or "", seed=study.seed)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.chunks import chunks
 from pipeline.store.reviews import ReviewStore
 from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
@@ -29,6 +30,8 @@ from scenarios.reviews import (
 from scenarios.schemes.model import Scheme
 
 REFRESH_S = 30.0
+_SETTLED_AT_ONCE = 200
+"""Items whose verdicts are stored in one transaction when the server starts."""
 
 
 @dataclass(slots=True)
@@ -117,6 +120,7 @@ class ReviewService:
 
     async def settle_all(self) -> None:
         """Settle every item anew: an answer may have been stored right before a power cut."""
-        for item, answers in self.store.sheets.items(self.study):
-            if answers:
-                await self.settle(item)
+        answered = (item for item, answers in self.store.sheets.items(self.study) if answers)
+        for some in chunks(answered, _SETTLED_AT_ONCE):
+            found = (settled(self.store, self.study, item) for item in some)
+            await self.store.judgements.decide([one for one in found if one is not None])

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from hipo import Recipe, generate
 from hipo.app.annotated import open_annotated
+from hipo.app.run import Run
+from pipeline.store.queries.turns import TurnReader
+from pipeline.store.run_store import RunStore
 from quality.selections import subject_name
-from scenarios.annotations import DECLARED, Subject
+from scenarios.annotations import DECLARED, HUMAN, Annotation, Subject
 
 
-def test_items_of_a_run_come_in_the_order_of_its_dialogues_and_turns(tmp_path: Path) -> None:
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Twelve dialogues."""
     recipe = Recipe.model_validate(
         {"name": "order", "n": 12, "turns": [3], "models": {"default": {"model": "offline/rules"}}}
     )
-    run = generate(recipe, output=tmp_path / "run")
+    return generate(recipe, output=tmp_path / "run")
+
+
+def test_items_of_a_run_come_in_the_order_of_its_dialogues_and_turns(run: Run) -> None:
     said = [
         subject_name(Subject(dialogue.case.id, dialogue.arm, turn.index))
         for dialogue in run.dialogues(traces=False)
@@ -23,3 +36,26 @@ def test_items_of_a_run_come_in_the_order_of_its_dialogues_and_turns(tmp_path: P
     annotated = open_annotated([str(run.folder)], None, [DECLARED])
     grouped = annotated.groups("scenario") or {}
     assert [item for item in grouped if item in said] == said
+
+
+def test_no_dialogue_is_read_that_nobody_of_a_kind_has_labelled(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labelled = list(run.dialogues(traces=False))[7]
+    answer = labelled.answers()[0]
+    about = Subject(labelled.case.id, labelled.arm, answer.index)
+    with RunStore.open(run.folder) as store:
+        asyncio.run(store.annotate([Annotation(about, HUMAN, "A1", "veracity", "Quality")]))
+    read: list[int] = []
+    turns = TurnReader.turns
+
+    def counted(self: TurnReader, dialogues: Sequence[int], **wishes: Any) -> object:
+        read.extend(dialogues)
+        return turns(self, dialogues, **wishes)
+
+    monkeypatch.setattr(TurnReader, "turns", counted)
+    annotated = open_annotated([str(run.folder)], None, [HUMAN])
+    assert len(read) == 1
+    assert [one.subject for one in annotated.annotations] == [about]
+    assert annotated.groups("scenario") == {subject_name(about): labelled.case.scenario}
+    assert annotated.words["said"] == {subject_name(about): len(answer.text.split())}

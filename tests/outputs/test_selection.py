@@ -6,8 +6,10 @@ import asyncio
 
 import pytest
 
+from outputs.audit.run_corpus import run_corpus
 from outputs.selection import opened
 from outputs.selection_wish import Selection
+from pipeline.store.queries.turns import TurnReader
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision
@@ -124,6 +126,23 @@ def test_a_dialogue_that_two_runs_have_is_taken_from_the_first(run, tmp_path):
         keys = [(d.run, d.key) for d in found.dialogues()]
         assert len({key for _, key in keys}) == len(keys) == 24
         assert dict(found.duplicates) == {"mixed-2": 12}
+
+
+def test_only_the_dialogues_that_an_audit_draws_are_read(run, monkeypatch):
+    read = []
+    turns = TurnReader.turns
+
+    def counted(self, dialogues, **wishes):
+        read.extend(dialogues)
+        return turns(self, dialogues, **wishes)
+
+    monkeypatch.setattr(TurnReader, "turns", counted)
+    with opened(Selection((run,), verdict="any")) as found:
+        there = sum(1 for _ in found.dialogues())
+        read.clear()
+        corpus = run_corpus(found, name="some", most=there // 3)
+    assert corpus.of == there
+    assert 0 < len(corpus.dialogues) == len(read) < there
 
 
 def test_flags_and_judgements_are_looked_up_where_they_are_wanted(run):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+import orjson
 
 from pipeline.chunks import chunks
 from pipeline.store.annotations import Key, read_annotations, sent
@@ -17,7 +19,10 @@ from scenarios.annotations import Annotation
 PAGE = 500
 _KEYS = """
     select c.id, a.id from dialogues d join cases c on c.seq = d.case_seq
-        join arms a on a.seq = d.arm_seq where d.status = 'generated'
+        join arms a on a.seq = d.arm_seq
+    where d.status = 'generated' and d.seq in (
+        select dialogue from annotations where source in (
+            select seq from label_sources where kind in (select value from json_each(?))))
     order by d.case_seq, d.arm_seq"""
 _SOURCES = f"""
     select g.kind, g.who, g.config, count(*) from newest_annotations g
@@ -57,11 +62,11 @@ class AnnotationReader:
         return not known.isdisjoint(dimensions)
 
     def annotations(self, kinds: Sequence[str]) -> Iterator[Annotation]:
-        """Yield the newest annotations of some kinds, dialogue by dialogue."""
-        keys = self._connection.execute(_KEYS).fetchall()
-        yield from self.of(keys, kinds)
+        """Yield the newest annotations of some kinds, dialogue by dialogue; looks at no other dialogue."""
+        wanted = orjson.dumps(list(kinds)).decode()
+        yield from self.of(self._connection.execute(_KEYS, (wanted,)), kinds)
 
-    def of(self, keys: Sequence[Key], kinds: Sequence[str]) -> Iterator[Annotation]:
+    def of(self, keys: Iterable[Key], kinds: Sequence[str]) -> Iterator[Annotation]:
         """Yield the newest annotations of some kinds of the dialogues with these (case, arm) ids."""
         for page in chunks(keys, PAGE):
             yield from read_annotations(self._connection, page, kinds)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pipeline.chunks import chunks
+from pipeline.store.annotations import Key, as_json
 from pipeline.store.queries.endings import ENDING_COLUMNS, Ending, ending_from
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.sqlite import parsing
@@ -21,6 +23,10 @@ _PAGE_OF_ENDINGS = f"""
     where (d.case_seq, d.arm_seq) > (?, ?) and d.seq > ? and (? is null or d.status = ?)
         and (? is null or a.id = ?)
     order by d.case_seq, d.arm_seq limit {PAGE}"""
+_NAMED_ENDINGS = f"""
+    select {ENDING_COLUMNS} join json_each(?) j
+        on c.id = json_extract(j.value, '$[0]') and a.id = json_extract(j.value, '$[1]')
+    where d.status = 'generated' order by j.key"""
 _LATEST_ENDINGS = f"""
     select {ENDING_COLUMNS} where d.finished_at >= ? order by d.finished_at desc, d.seq desc limit ?"""
 _ENDINGS_OF_CASE = f"""
@@ -73,6 +79,12 @@ class DialogueReader:
         """
         for page in self._pages("generated", arm, after):
             yield from self._dialogues(page, traces=traces)
+
+    def of(self, keys: Iterable[Key]) -> Iterator[Dialogue]:
+        """Yield the dialogues with these (case, arm) ids in the order given, without traces."""
+        for page in chunks(keys, PAGE):
+            rows = self._reader.execute(_NAMED_ENDINGS, (as_json(page),)).fetchall()
+            yield from self._dialogues(self._read(rows), traces=False)
 
     @property
     def newest(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from pipeline.store.queries.turns import Place, TurnReader
 from pipeline.store.sqlite import DATABASE, connect_readonly, parsing
 from pipeline.store.traces import label_from
 from scenarios.annotations import IMPORT
+from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.terms import LabelValue
 from scenarios.verdicts import Verdict
@@ -91,6 +92,8 @@ _WHOLE = -1
 _NOTHING: Mapping[str, LabelValue] = {}
 Readings = Mapping[str, tuple[LabelValue, ...]]
 """By dimension, the labels that people gave to one turn."""
+Wanted = Callable[[Case, str], bool]
+"""Says of a case and an arm whether their dialogue is to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ class CorpusReader:
         rationales: bool = True,
         adjudicated: bool = False,
         undeclared: Collection[str] = (),
+        only: Wanted | None = None,
     ) -> Iterator[CorpusEntry]:
         """Yield the dialogues that pass, in the order of cases and arms, in constant memory.
 
@@ -168,6 +172,7 @@ class CorpusReader:
             adjudicated: whether labels an expert decided on stand in place of the declared ones, and
                 what people said is read.
             undeclared: dimensions of which an expert's label stands beside declared ones of others.
+            only: is asked about each that passes, in that order; None reads all of them.
         """
         place = {"case_seq": -1, "arm_seq": -1}
         fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
@@ -176,18 +181,19 @@ class CorpusReader:
             if not rows:
                 return
             place = {"case_seq": rows[-1][1], "arm_seq": rows[-1][2]}
+            with parsing(self._reader, "a case"):
+                read = [(row[0], case_from(row[5:]), row[3], row[4]) for row in rows]
+            page = [one for one in read if only is None or only(one[1], one[2])]
             turns = self._turns.turns(
-                [row[0] for row in rows],
+                [seq for seq, *_ in page],
                 traces=traces,
                 wanted=wanted,
                 rationales=rationales,
                 decided=self._decided if adjudicated else None,
                 undeclared=undeclared,
             )
-            for row in rows:
-                seq, arm, verdict = row[0], row[3], row[4]
-                with parsing(self._reader, "a case"):
-                    dialogue = Dialogue(case_from(row[5:]), arm, tuple(turns[seq]))
+            for seq, case, arm, verdict in page:
+                dialogue = Dialogue(case, arm, tuple(turns[seq]))
                 experts, settled = _NO_TURNS, _NOTHING
                 if adjudicated and self._decided:
                     settled = self._decided.get((seq, _WHOLE), _NOTHING)

@@ -179,3 +179,23 @@ def test_few_scenarios_leave_a_wide_margin(rng):
     few, many = spread(3), spread(30)
     assert few.margin(0.001) > 3 * many.margin(0.001) > 0
     assert many.interval.low < 0.5 < many.interval.high
+
+
+def test_a_few_permutations_at_a_time_reach_what_all_at_once_do(rng, monkeypatch):
+    scenarios = np.repeat(np.arange(30), 300)
+    labels, blocks = rng.integers(0, 3, 9_000), np.arange(9_000)
+    fit = CrossFit(rng.normal(size=(9_000, 2)), grouped_folds(scenarios, seed=1))
+    measure = ScoreKind("balanced accuracy", scenarios, 3)
+    null = DealtLabels(labels, blocks, np.zeros(9_000, np.int64), scenarios)
+    held = []
+    scores = CrossFit.scores
+
+    def seen(self, targets):
+        held.append(targets.size)
+        return scores(self, targets)
+
+    monkeypatch.setattr(CrossFit, "scores", seen)
+    few = against_chance(fit, measure, null, 2.0, seed=1, most=200)
+    assert max(held) <= 2_000_000
+    monkeypatch.setattr("outputs.audit.significance._CELLS", 10**9)
+    assert against_chance(fit, measure, null, 2.0, seed=1, most=200) == few

@@ -209,6 +209,16 @@ async def test_a_run_of_turns_and_a_claim_are_subjects_too(number):
     ]
 
 
+@pytest.mark.anyio
+async def test_what_many_labels_have_in_common_is_held_once(number):
+    source = LabelSource("external", "a judge of a long name", "b" * 64)
+    add_pass(number, 1, source, [LabelRow(1, "face", "own"), LabelRow(1, "ease", "own")], at=0.0)
+    one, other = read_annotations(number, [(case().id, ARM)], ("external",))
+    assert one.dimension != other.dimension
+    for part in ("subject", "kind", "who", "config", "value"):
+        assert getattr(one, part) is getattr(other, part)
+
+
 @pytest.mark.parametrize("query", [export._LABEL_GROUPS, report._WANTED, report._JUDGE_PAIRS])
 def test_labels_of_a_dialogue_are_sought_by_its_number_and_no_range_of_them(tmp_path, query):
     begun(tmp_path).close()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hipo.app.reviewing import ReviewOptions, open_study, run_material
+from pipeline.store.queries.turns import TurnReader
+from pipeline.store.review_studies import ReviewCandidate, StudyLog, Which
 from pipeline.store.reviews import ReviewStore
 from quality.review.exhibits import target_turns
 from quality.review.quiz_draw import rarest
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
+from scenarios.reviews import ReviewStudy
 
 
 def drawn(run: Path, **options: object) -> tuple[list[Dialogue], list[Dialogue]]:
@@ -77,3 +82,36 @@ def test_drawing_over_what_is_not_there_is_refused(
 ) -> None:
     with ReviewStore.open(run) as store, pytest.raises(UsageError, match=message):
         open_study(store, run_material(run), ReviewOptions(**options))  # type: ignore[arg-type]
+
+
+def test_a_study_that_is_full_looks_for_no_more_dialogues(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    candidates = StudyLog.candidates
+
+    def seen(self: StudyLog, study: ReviewStudy, which: Which) -> Iterator[ReviewCandidate]:
+        looked.append(which)
+        return candidates(self, study, which)
+
+    monkeypatch.setattr(StudyLog, "candidates", seen)
+    first, _ = drawn(run, most=3)
+    again, _ = drawn(run, most=3)
+    assert len(first) == len(again) == 3
+    assert looked == ["all"]
+
+
+def test_dialogues_that_are_drawn_from_are_read_many_at_once(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[int] = []
+    turns = TurnReader.turns
+
+    def counted(self: TurnReader, dialogues: Sequence[int], **wishes: Any) -> object:
+        pages.append(len(dialogues))
+        return turns(self, dialogues, **wishes)
+
+    monkeypatch.setattr(TurnReader, "turns", counted)
+    with ReviewStore.open(run) as store:
+        open_study(store, run_material(run), ReviewOptions(mode="quiz", most=3))
+    assert pages == [10]
