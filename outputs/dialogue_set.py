@@ -41,7 +41,7 @@ _SCENE: Final = (
     Column("fact_about", "text", "What the fact that is played concerns; empty without one."),
     Column("fact_text", "text", "The fact that is played; empty without one."),
     Column(
-        "private", "records", "What each alone knows in this dialogue.",
+        "private", "records", "What each knows in this dialogue and not all do; what two know stands twice.",
         (
             Column("role", "text", "Who knows it."),
             Column("fact", "text", "The id of the fact."),
@@ -178,9 +178,10 @@ class DialogueRows:
             "fact_about": "" if played is None else played.about,
             "fact_text": "" if played is None else played.text,
             "private": [
-                {"role": fact.owner, "fact": fact.id, "about": fact.about, "text": fact.text}
+                {"role": role, "fact": fact.id, "about": fact.about, "text": fact.text}
                 for fact in facts
-                if fact.owner in scenario.roles
+                for role in fact.knowers
+                if role in scenario.roles
             ],
             "variation": [{"axis": axis, "value": value} for axis, value in case.variation],
         }

@@ -26,6 +26,16 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedFact:
+    """What a role knows together with some of the others."""
+
+    about: str
+    text: str
+    others: tuple[str, ...]
+    """Who else knows it, as prompts call the speakers."""
+
+
+@dataclass(frozen=True, slots=True)
 class SpeakerView:
     """What a role knows before it speaks. It has no field for what others keep to themselves."""
 
@@ -47,6 +57,8 @@ class SpeakerView:
     goal_definition: str = ""
     private: tuple[tuple[str, str], ...] = ()
     """What this role alone knows: what it concerns, and the fact."""
+    shared: tuple[SharedFact, ...] = ()
+    """What it knows together with some of the others, in the order of the scenario."""
     manner: tuple[str, ...] = ()
     """One line per axis of variation."""
     felicity: str = ""
@@ -97,6 +109,7 @@ def speaker_view(
         UsageError: the case's goal does not exist.
     """
     own, phase = scenario.roles[planned.role], planned.phase
+    known = scenario.private(planned.role)
     goal, definition = _goal(scheme, case) if own.labelled else ("", "")
     return SpeakerView(
         situation=scenario.background,
@@ -114,7 +127,16 @@ def speaker_view(
         labelled=own.labelled,
         goal=goal,
         goal_definition=definition,
-        private=tuple((fact.about, fact.text) for fact in scenario.private(planned.role)),
+        private=tuple((fact.about, fact.text) for fact in known if not fact.also_known_by),
+        shared=tuple(
+            SharedFact(
+                fact.about,
+                fact.text,
+                tuple(speaker_name(key) for key in fact.knowers if key != planned.role),
+            )
+            for fact in known
+            if fact.also_known_by
+        ),
         manner=tuple(manner),
         felicity=scheme.felicity or "",
         open_labels=restricted_labels(scenario, scheme) if own.labelled else (),

@@ -164,7 +164,8 @@ def _edges(scenario: Scenario) -> Iterator[_Edge]:
     """Yield the edges; of several between the same two nodes the last is the one that counts."""
     for fact in scenario.facts:
         node = f"fact:{fact.id}"
-        yield _Edge("knows", f"role:{fact.owner}", node, {})
+        for role in fact.knowers:
+            yield _Edge("knows", f"role:{role}", node, {})
         for claim_id in fact.makes_false:
             yield _Edge("makes_false", node, f"claim:{claim_id}", {})
         for claim_id in fact.misleads:

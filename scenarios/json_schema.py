@@ -47,11 +47,12 @@ def scenario_schema(scheme: Scheme) -> dict[str, Any]:
 def _without_flow() -> dict[str, Any]:
     """Return what holds where question and answer alternate."""
     pair = [INITIATOR, RESPONDER]
+    told = {"owner": {"enum": pair}, "also_known_by": {"maxItems": 0}}
     return {
         "required": ["opening", "facts"],
         "properties": {
             "roles": {"required": pair, "propertyNames": {"enum": pair}},
-            "facts": {"minItems": 1, "items": {"properties": {"owner": {"enum": pair}}}},
+            "facts": {"minItems": 1, "items": {"properties": told}},
             "opening": {"anyOf": [{"required": ["shared"]}, {"required": ["by_goal"]}]},
         },
     }

@@ -1,4 +1,4 @@
-"""The scenario: a situation, two roles, and private facts that only one role knows."""
+"""The scenario: a situation, its roles, and private facts that not everybody knows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cover(Strict):
 
 
 class Fact(Strict):
-    """Private knowledge: what one role alone knows. Without a flow a dialogue uses exactly one.
+    """Private knowledge: what not everybody knows. Without a flow a dialogue uses exactly one.
 
     Every claim of the scenario that a fixed line makes, and every cover of the fact, stands in one
     of the four lists: what the fact does to it, for a speaker who knows the scene and this fact
@@ -53,6 +53,8 @@ class Fact(Strict):
     owner: Identifier = RESPONDER
     """Who knows it. Without a flow dialogues are generated for facts of the responder only; with
     one, everybody knows all of their own facts in every dialogue."""
+    also_known_by: tuple[Identifier, ...] = ()
+    """Who else knows it, with a flow; each of them and the owner knows that the others do."""
     documented: bool = False
     """Whether a public record states it; only such facts ever stand beside real names."""
     angle: Text | None = None
@@ -67,6 +69,11 @@ class Fact(Strict):
     """Ids of the claims that are true, by the scene or by the fact, and leave no false belief."""
     leaves_open: tuple[Identifier, ...] = ()
     """Ids of the claims that scene and fact say nothing about."""
+
+    @property
+    def knowers(self) -> tuple[RoleKey, ...]:
+        """Everybody who knows it, the owner first."""
+        return (self.owner, *self.also_known_by)
 
     @model_validator(mode="before")
     @classmethod
@@ -171,7 +178,7 @@ class Scenario(Strict):
     claims: tuple[Claim, ...] = ()
     """What the responder holds out as true, in fixed lines or as the cover of a fact."""
     facts: Annotated[tuple[Fact, ...], Field(validate_default=True)] = ()
-    """What one knows and the others do not: three to nine that differ; with a flow, any number."""
+    """What some know and others do not: three to nine that differ; with a flow, any number."""
     goals: tuple[str, ...] = ()
     """Labels of the scheme's assigned dimension that it is made for; empty: all."""
     data: dict[str, Any] = Field(default_factory=dict)
@@ -215,6 +222,9 @@ class Scenario(Strict):
         for phase in plain["flow"]:
             if phase["length"] is None:
                 del phase["length"]
+        for fact in plain["facts"]:
+            if not fact["also_known_by"]:
+                del fact["also_known_by"]
         return fingerprint(
             {k: v for k, v in plain.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
         )
@@ -227,8 +237,13 @@ class Scenario(Strict):
         return tuple(key for key, role in self.roles.items() if role.labelled)
 
     def private(self, role: RoleKey) -> tuple[Fact, ...]:
-        """Return what one role knows and no other does, in the order of the scenario."""
-        return tuple(fact for fact in self.facts if fact.owner == role)
+        """Return what one role knows and not everybody does, in the order of the scenario."""
+        return tuple(fact for fact in self.facts if role in fact.knowers)
+
+    def knowers_named(self, fact: Fact) -> tuple[str, ...]:
+        """Return what the roles are called that know a fact, the owner first."""
+        roles = self.roles
+        return tuple(roles[key].name if key in roles else key for key in fact.knowers)
 
     def named(self, *, real: bool = False) -> Self:
         """Return the scenario with every placeholder filled by its alias, or its real name."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hipo.cli.console import cells_of, harmless, padded, plural
 from scenarios.dialogue import FIT, Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
+from scenarios.plural import enumerated
 from scenarios.spec import Scenario
 from scenarios.terms import LabelValue
 
@@ -98,8 +99,8 @@ def _heading(page: _Page, dialogue: Dialogue, heading: Heading) -> Iterator[str]
         yield from page.wrap(fact.text, first=f"private fact ({fact.id}): ", indent=MARGIN)
     else:
         for fact in heading.scenario.facts:
-            owner = harmless(heading.scenario.roles[fact.owner].name)
-            first = f"private to {owner} ({fact.id}): "
+            knowers = harmless(enumerated(heading.scenario.knowers_named(fact)))
+            first = f"private to {knowers} ({fact.id}): "
             yield from page.wrap(fact.text, first=first, indent=MARGIN)
 
 

@@ -16,6 +16,7 @@ from hipo.cli.console import harmless, write_json
 from hipo.cli.main import command_app
 from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, SCHEME, TARGET, find_of_scheme
 from scenarios.catalogue import CatalogueEntry
+from scenarios.plural import enumerated
 from scenarios.spec import Fact, Scenario
 from scenarios.terms import RESPONDER
 
@@ -145,6 +146,7 @@ def _claims(claims: Iterable[str]) -> Iterator[str]:
 def _facts(facts: Iterable[Fact]) -> Iterator[str]:
     for fact in facts:
         notes = [f"the {fact.owner}'s"] if fact.owner != RESPONDER else []
+        notes += [f"also known by {enumerated(fact.also_known_by)}"] if fact.also_known_by else []
         notes += ["documented"] if fact.documented else []
         named = f"{fact.id} ({', '.join(notes)})" if notes else fact.id
         yield from _wrapped(fact.text, f"{named}: ")

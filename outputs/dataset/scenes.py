@@ -24,7 +24,11 @@ FACT: Final[tuple[Column, ...]] = (
 
 PEOPLE: Final[tuple[Column, ...]] = (
     Column("people", "messages", "Everybody, by role: the name, and on the next line who that is."),
-    Column("private", "messages", "What each alone knows, by role. For no model but an oracle."),
+    Column(
+        "private",
+        "messages",
+        "What each knows and not all do, by role. For no model but an oracle.",
+    ),
     Column("role", "text", "Who says the utterance; empty where it is the conversation."),
     Column("question_role", "text", "Who says what the utterance answers; empty without question."),
 )
@@ -65,7 +69,11 @@ def listed_people(selected: SelectedDialogue, scene: SceneView) -> Row:
         "people": [
             {"role": one.role, "content": f"{one.name}\n{one.description}"} for one in scene.people
         ],
-        "private": [{"role": one.owner, "content": f"{one.about}\n{one.text}"} for one in facts],
+        "private": [
+            {"role": role, "content": f"{one.about}\n{one.text}"}
+            for one in facts
+            for role in (one.owner, *one.others)
+        ],
     }
 
 

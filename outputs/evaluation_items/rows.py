@@ -88,11 +88,13 @@ class _ItemRow(BaseModel):
 
     @property
     def facts(self) -> tuple[FactView, ...]:
-        """What each of the people alone knows, where people are listed."""
+        """What not all of the people know, where people are listed."""
+        knowers: dict[tuple[str, str], list[RoleKey]] = {}
+        for x in self.private:
+            knowers.setdefault(x.two_lines, []).append(x.role)
         return tuple(
-            FactView(about, text, owner=x.role)
-            for x in self.private
-            for about, text in [x.two_lines]
+            FactView(about, text, owner=owner, others=tuple(others))
+            for (about, text), (owner, *others) in knowers.items()
         )
 
     def fact(self, claims: tuple[str, ...] = ()) -> FactView | None:

@@ -22,6 +22,7 @@ from outputs.report.page import (
 )
 from outputs.report.wording import count, counted, dimension_title, label
 from scenarios.dialogue import Trace, Turn
+from scenarios.plural import enumerated
 from scenarios.verdicts import VERDICTS, Flag
 
 _MOST_CODES = 14
@@ -92,7 +93,7 @@ def _has_flow(exhibit: ReportedDialogue) -> bool:
 
 def _who_knows(exhibits: Sequence[ReportedDialogue]) -> str:
     if any(_has_flow(exhibit) for exhibit in exhibits):
-        return "A private fact is known to the one whose name stands before it alone"
+        return "A private fact is known to those alone whose names stand before it"
     return "The private fact is known to the responder alone"
 
 
@@ -111,7 +112,7 @@ def _transcript(
     facts: tuple[str, ...] = ()
     if scenario is not None:
         facts = tuple(
-            f"{scenario.roles[f.owner].name}: {f.text}" if scenario.flow else f.text
+            f"{enumerated(scenario.knowers_named(f))}: {f.text}" if scenario.flow else f.text
             for f in scenario.facts
             if scenario.flow or f.id == exhibit.dialogue.case.fact
         )

@@ -13,9 +13,10 @@ from scenarios.errors import RunError
 Task = Literal["initiator", "responder", "revise", "reflect"]
 Kind = Literal["text", "label", "labels", "number", "flag"]
 
+PRIVATE_HEADINGS = ("What only you know", "What you know together with some of the others")
 _USER_HEADINGS = (
     "Situation", "You", "The other person", "The others", "Way of speaking", "Language", "To find out",
-    "Your goal", "What only you know", "Where you stand", "Acts open to you",
+    "Your goal", *PRIVATE_HEADINGS, "Where you stand", "Acts open to you",
     "Conversation so far", "This part", "The draft", "Critique", "Now",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)

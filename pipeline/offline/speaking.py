@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from pipeline.offline.conditions import Conditions, read_conditions
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import listed
-from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood
+from pipeline.offline.reading import (
+    PRIVATE_HEADINGS,
+    ActorRequest,
+    AnswerKey,
+    PromptNotUnderstood,
+)
 from pipeline.offline.staging import flow_lines_of
 from pipeline.offline.tactics import ACT, INTENTION, LIE, VERACITY, draw_value, labels_wanted
 from scenarios.lines.model import FlowLine, FlowLines
@@ -90,7 +95,8 @@ def _first_lie(asked: ActorRequest, lines: FlowLines | None, seed: int) -> _Spok
 
     See :func:`pipeline.offline.tactics.labels_wanted`.
     """
-    goal, private = asked.said_of("Your goal", "Goal"), asked.sections.get("What only you know")
+    goal = asked.said_of("Your goal", "Goal")
+    private = any(asked.sections.get(heading) for heading in PRIVATE_HEADINGS)
     if lines is not None or not private or asked.said_by(asked.speaker):
         return None
     if labels_wanted(asked, goal).get(VERACITY) != LIE:

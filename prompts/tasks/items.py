@@ -50,7 +50,7 @@ class SceneView:
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """What one of the people alone knows; between two, the responder."""
+    """What one of the people alone knows, or some together; between two, the responder."""
 
     about: str
     """What the fact concerns."""
@@ -59,11 +59,18 @@ class FactView:
     """Sentences that are false because the fact is true, by the scenario's author."""
     owner: RoleKey = ""
     """The role that knows it, where that is not the responder by itself."""
+    others: tuple[RoleKey, ...] = ()
+    """Who else knows it; each of them and the owner knows that the others do."""
 
     @property
     def tag(self) -> str:
         """What stands before the lines of whoever knows it."""
         return role_tag(self.owner)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What stands before the lines of everybody who knows it."""
+        return tuple(role_tag(role) for role in (self.owner, *self.others))
 
 
 @quickly_made
@@ -94,7 +101,7 @@ class TaskItem:
     """By dimension the options that it comes with, in order, each label with its wording; none are
     drawn then."""
     facts: tuple[FactView, ...] = ()
-    """What each of the people alone knows, where the scene lists people and it is known."""
+    """What not all of the people know, where the scene lists people and it is known."""
     drawn_by: str = ""
     """Decides the order in which options are listed, so that items with the same one and the same
     words get the same prompt; empty: the id does."""
@@ -165,9 +172,9 @@ def fact_view(scenario: Scenario, fact_id: str) -> FactView:
 
 
 def fact_views(scenario: Scenario) -> tuple[FactView, ...]:
-    """Return everything that one of the people alone knows, with its owner."""
+    """Return everything that not all of the people know, with those who do."""
     return tuple(
-        replace(fact_view(scenario, fact.id), owner=fact.owner)
+        replace(fact_view(scenario, fact.id), owner=fact.owner, others=fact.also_known_by)
         for fact in scenario.facts
         if fact.owner in scenario.roles
     )

@@ -118,8 +118,10 @@ def _content(asked: TaskItem) -> dict[str, object]:
     """Return an item as plain data, without fields of later versions of hipo that it does not use."""
     plain = _without_unused(asdict(asked), ("names", "listed", "facts"))
     plain["scene"] = _without_unused(plain["scene"], ("people",))
+    if "facts" in plain:
+        plain["facts"] = [_without_unused(one, ("others",)) for one in plain["facts"]]
     if plain["fact"] is not None:
-        plain["fact"] = _without_unused(plain["fact"], ("owner",))
+        plain["fact"] = _without_unused(plain["fact"], ("owner", "others"))
     return plain
 
 

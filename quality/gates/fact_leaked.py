@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
+from scenarios.plural import enumerated
 from scenarios.spec import Fact, Scenario
 from scenarios.strict import Strict
 from scenarios.terms import RoleKey
@@ -18,7 +19,7 @@ from scenarios.wording import content_stems, shingles, union
 
 
 class LeakSettings(Strict):
-    """From when on somebody tells a fact that another alone knows."""
+    """From when on somebody tells a fact that only others know."""
 
     leak_share: Share = 0.5
     """Share of the private words of the fact from which on a turn tells it."""
@@ -54,7 +55,7 @@ class FactLeaked:
             flag
             for fact in subject.private
             for role in dict.fromkeys(turn.role for turn in subject.improvised)
-            if role != fact.owner and role in scenario.roles
+            if role not in fact.knowers and role in scenario.roles
             for flag in self._told(subject, scenario, fact, role)
         ]
 
@@ -72,10 +73,15 @@ class FactLeaked:
                 enough = len(told) >= self.fewest and share >= self.share
                 if enough or (private_runs & runs and told):
                     shown = ", ".join(sorted(told))
-                    reason = f"knows what only the {fact.owner} knows of {fact.about}: {shown}"
+                    reason = f"knows what only {_knowing(fact)} of {fact.about}: {shown}"
                     yield subject.flag(self.code, reason, turn, share)
             untold -= stems
             private_runs -= runs
+
+
+def _knowing(fact: Fact) -> str:
+    names = enumerated([f"the {role}" for role in fact.knowers])
+    return f"{names} {'know' if fact.also_known_by else 'knows'}"
 
 
 @lru_cache(maxsize=1024)

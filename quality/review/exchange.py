@@ -9,6 +9,7 @@ from pipeline.store.reviews import ReviewStore
 from quality.review.answer_table import item_name
 from quality.review.exhibits import Exhibits, ReviewDialogue
 from quality.web.counts import read_count
+from scenarios.plural import enumerated
 from scenarios.reviews import Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.terms import LabelValue
@@ -127,7 +128,7 @@ def facts_text(exhibit: ReviewDialogue) -> str:
     """Return the private facts of a dialogue; several with who knows each, one a line."""
     if len(exhibit.facts) == 1 and exhibit.dialogue.case.fact:
         return exhibit.facts[0].text
-    return "\n".join(f"{fact.owner}: {fact.text}" for fact in exhibit.facts)
+    return "\n".join(f"{enumerated(fact.knowers)}: {fact.text}" for fact in exhibit.facts)
 
 
 def dimensions_of(scheme: Scheme, study: ReviewStudy | None = None) -> tuple[Dimension, ...]:

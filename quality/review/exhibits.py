@@ -37,10 +37,10 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class PrivateFact:
-    """What one of the people knows and the others do not."""
+    """What some of the people know and the others do not."""
 
-    owner: str
-    """What the role is called that knows it."""
+    knowers: tuple[str, ...]
+    """What the roles are called that know it."""
     text: str
     false_claims: tuple[str, ...]
     """What it makes false; shown with it."""
@@ -56,7 +56,7 @@ class ReviewDialogue:
     roles: tuple[tuple[str, str], ...]
     """(name, description) of everybody who is there."""
     facts: tuple[PrivateFact, ...]
-    """What one of the people alone knows; not shown in a quiz."""
+    """What not all of the people know; not shown in a quiz."""
     utterances: tuple[Utterance, ...]
     sections: tuple[FormSection, ...]
     declared: Mapping[tuple[int | None, str], LabelValue]
@@ -171,11 +171,11 @@ def _on_the_scale(dimension: Dimension, value: LabelValue) -> LabelValue:
 
 
 def private_facts(scenario: Scenario, case: Case) -> tuple[PrivateFact, ...]:
-    """Return what one of the people alone knows in a case: with a flow, everything of the kind."""
+    """Return what not all of the people know in a case: with a flow, everything of the kind."""
     graph = KnowledgeGraph.of(scenario)
     return tuple(
         PrivateFact(
-            owner=scenario.roles[fact.owner].name if fact.owner in scenario.roles else fact.owner,
+            knowers=scenario.knowers_named(fact),
             text=fact.text,
             false_claims=tuple(claim.text for claim in graph.claims_against(fact.id)),
         )

@@ -29,6 +29,7 @@ from reportlab.platypus import (
 from quality.review.exchange import Outgoing, dimensions_of
 from quality.review.forms import FormField
 from scenarios.errors import UsageError
+from scenarios.plural import enumerated
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
 
@@ -125,8 +126,10 @@ def _dialogue(
     if exhibit.background:
         yield Paragraph(_text(exhibit.background), styles["body"])
     for fact in exhibit.facts if study.shows_fact else ():
-        who = "the responder" if exhibit.dialogue.case.fact else f"the {fact.owner}"
-        yield Paragraph(f"<b>Only {_text(who)} knows:</b> {_text(fact.text)}", styles["fact"])
+        named = enumerated([f"the {name}" for name in fact.knowers])
+        who = "the responder" if exhibit.dialogue.case.fact else named
+        verb = "knows" if len(fact.knowers) == 1 else "know"
+        yield Paragraph(f"<b>Only {_text(who)} {verb}:</b> {_text(fact.text)}", styles["fact"])
     for utterance in exhibit.utterances:
         mark = f" ({utterance.turn}, to label)" if utterance.is_target else ""
         line = f"<b>{_text(utterance.speaker)}{mark}:</b> {_text(utterance.text)}"

@@ -14,6 +14,7 @@ from scenarios.annotations import ADJUDICATED, HUMAN, VERIFIER, Annotation
 from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Draft, TacticLabel, Trace, Turn
+from scenarios.plural import enumerated
 from scenarios.spec import Scenario
 from scenarios.verdicts import Decision, Flag
 
@@ -219,7 +220,7 @@ def _facts(scenario: Scenario | None, case: Case) -> tuple[tuple[str, str], ...]
     if scenario is None:
         return ()
     return tuple(
-        (scenario.roles[fact.owner].name if fact.owner in scenario.roles else fact.owner, fact.text)
+        (enumerated(scenario.knowers_named(fact)), fact.text)
         for fact in scenario.facts
         if scenario.flow or fact.id == case.fact
     )

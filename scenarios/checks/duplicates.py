@@ -18,7 +18,7 @@ MEANING = 0.85
 def check_duplicates(subject: CheckedScenario) -> Iterator[Problem]:
     """Find pairs of facts that differ too little in wording or, where it can be told, in meaning.
 
-    What two people know of the same matter is one fact for each of them, and may be alike.
+    What two people know of the same matter, each without the other, may be alike.
     """
     facts = subject.scenario.facts
     texts = [fact.text for fact in facts]
@@ -29,7 +29,7 @@ def check_duplicates(subject: CheckedScenario) -> Iterator[Problem]:
     )
     for later in range(len(facts)):
         for earlier in range(later):
-            if facts[later].owner != facts[earlier].owner:
+            if not set(facts[later].knowers) & set(facts[earlier].knowers):
                 continue
             alike = resemblance(texts[later], texts[earlier])
             cosine = 0.0 if cosines is None else float(cosines[later][earlier])

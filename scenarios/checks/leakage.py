@@ -1,4 +1,4 @@
-"""Check that nothing others can read gives away what one role alone knows."""
+"""Check that nothing others can read gives away what not everybody knows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ def check_leakage(subject: CheckedScenario) -> Iterator[Problem]:
     windows = list(_windows(subject))
     for index, fact in enumerate(subject.scenario.facts):
         places: set[Place] = set()
-        told = ((path, text) for path, role, text in subject.strategy_texts() if role != fact.owner)
+        told = (
+            (path, text)
+            for path, role, text in subject.strategy_texts()
+            if role not in fact.knowers
+        )
         for path, text in (*windows, *told):
             if path not in places and _tells(text, fact.text):
                 places.add(path)

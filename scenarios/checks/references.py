@@ -64,6 +64,7 @@ def _roles(scenario: Scenario, located: Located) -> Iterator[Problem]:
                 hint=suggestion(fact.owner, scenario.roles, listing="roles"),
                 code="unknown-reference",
             )
+        yield from _sharing(scenario, located, index)
     speaking = [key for key, role in scenario.roles.items() if role.speaks]
     ids = [phase.id for phase in scenario.flow]
     for index, phase in enumerate(scenario.flow):
@@ -75,6 +76,27 @@ def _roles(scenario: Scenario, located: Located) -> Iterator[Problem]:
                 expected="an id of its own",
                 code="duplicate-id",
             )
+
+
+def _sharing(scenario: Scenario, located: Located, index: int) -> Iterator[Problem]:
+    """Find what cannot be under ``also_known_by`` of a fact."""
+    fact, place = scenario.facts[index], ("facts", index, "also_known_by")
+    yield from _found(located, place, fact.also_known_by, tuple(scenario.roles), "role")
+    if fact.owner in fact.also_known_by:
+        yield located.problem(
+            place,
+            found=f"{fact.owner!r}, who is its owner",
+            expected="those who know it besides the owner",
+            code="owner",
+        )
+    elif fact.also_known_by and set(scenario.roles) <= set(fact.knowers):
+        yield located.problem(
+            place,
+            found="everybody",
+            expected="a role that does not know it",
+            hint="write what all know into background",
+            code="known-to-all",
+        )
 
 
 def _found(

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "24782c0a26a6d4df017e839ff691fe79fdf25ab5d7e4717e1c7f1a1ce31e269a",
+        "ebb0d6c78ba98161bf63be29374548d4020ec8c982551a9fbcb6dd5218f2d4db",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "8e568d216caa5bf1e0d3a19b49cb47f2f41f5253a02ff8f3eba91b01f10047f0",
+        "c9bd95668d53146746bcb23f66309d4732f3968f3e186598d49ce2be1d2836cb",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "d8a457538ab91b420681c328766e8ef3cde4dea25ec9db2ff0d7c5a298f44b90",
+        "d1622bd6721ec893426d53310d75a2720fed74a52384097a77dce6820472737b",
     ),
 }
 

@@ -12,7 +12,7 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.schemes.registry import load_scheme
 from tests.factories import make_case
-from tests.sixth_scheme.material import held, mediation, mediation_case, pear_tree
+from tests.sixth_scheme.material import held, mediation, mediation_case, pear_tree, shared_secret
 
 DIALOGUE = held()
 HIPO_WORDS = ("INITIATOR", "RESPONDER", "initiator", "responder", "eceptive", "eception")
@@ -55,6 +55,16 @@ def test_each_is_named_by_the_role_and_every_private_fact_stands_with_its_owner(
         "TENANT: You pay for the three slabs",
     ):  # fmt: skip
         assert line in text
+
+
+def test_a_fact_that_two_know_stands_with_both(prompts):
+    view = judge_view(shared_secret(), mediation_case())
+    alone, _, together = written(asked_about(prompts, view, 2)).partition(
+        "# What some of them know together"
+    )
+    assert "* OWNER and MEDIATOR, on the roots: A surveyor" in together
+    assert "* TENANT, on the flat: Mr Bode has given notice" in alone
+    assert "A surveyor" not in alone
 
 
 def test_words_of_a_role_are_asked_for_what_concerns_it_with_the_labels_it_can_have(prompts, view):

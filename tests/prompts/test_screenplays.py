@@ -141,3 +141,18 @@ def test_a_part_with_long_turns_and_templates_of_ones_own_leave_room_for_them(tm
     own = ActorPrompts(Templates(tmp_path), SCHEME, script=True).screenplay(VIEW).answer.bounds
     assert own["utterance"] == own["move_rationale"] == 1_900
     assert own["turns"] == len(VIEW.written)
+
+
+def test_the_writer_is_told_who_knows_a_fact_together():
+    facts = [fact.model_dump() for fact in HEARING.facts]
+    facts[2]["also_known_by"] = ["clerk"]
+    view = script_view(
+        make_hearing(facts=facts), SCHEME, CASE, PLANNED, manner=lambda _: (), wanted=WANTED
+    )
+    told = PROMPTS.screenplay(view).messages[-1].content
+    for other in ("CLERK", "COUNSEL"):
+        assert (
+            f"Knows together with {other}, and with nobody else until it is said aloud, about a "
+            "picture: A camera caught the plate."
+        ) in told
+    assert "Alone knows about a picture" not in told

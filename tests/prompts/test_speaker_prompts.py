@@ -89,3 +89,32 @@ def test_the_room_for_a_turn_is_that_of_its_part_of_the_conversation():
     planned = planned_turns(hearing, make_flow_case(hearing))
     views = [answering_view(hearing, SCHEME, CASE, turn, ()) for turn in planned]
     assert [PROMPTS.responder(v, ()).answer.bounds["utterance"] for v in views] == [1_400, 450]
+
+
+SHARED = "# What you know together with some of the others"
+
+
+def shared_hearing():
+    facts = [fact.model_dump() for fact in HEARING.facts]
+    facts[2]["also_known_by"] = ["clerk"]
+    return make_hearing(facts=facts)
+
+
+@pytest.mark.parametrize(("role", "other"), [("counsel", "CLERK"), ("clerk", "COUNSEL")])
+def test_each_of_two_who_know_a_fact_is_told_of_the_other(role, other):
+    planned = next(turn for turn in PLANNED if turn.role == role and turn.text is None)
+    make, ask = (
+        (answering_view, PROMPTS.responder)
+        if planned.labelled
+        else (asking_view, PROMPTS.initiator)
+    )
+    told = whole(ask(make(shared_hearing(), SCHEME, CASE, planned, ()), HISTORY))
+    assert f"{other} knows it too. It concerns a picture: A camera caught the plate." in told
+    assert SHARED in told
+    assert "\n# What only you know" not in told
+
+
+def test_who_does_not_know_a_shared_fact_is_told_nothing_of_it():
+    planned = next(turn for turn in PLANNED if turn.role == "first_witness")
+    view = answering_view(shared_hearing(), SCHEME, CASE, planned, ("Register: plain",))
+    assert whole(PROMPTS.responder(view, HISTORY)) == whole(questions()["witness"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scenarios.graph import KnowledgeGraph
 from scenarios.inspection import inspect_files
 from scenarios.scaffold import new_scenario
 from scenarios.schemes.registry import load_scheme
@@ -11,6 +12,8 @@ from scenarios.spec import Scenario
 from scenarios.validation import check_scenario
 
 CEI = load_scheme("cei")
+PLAIN_HASH = "57f965c2fe5673f7523f431c73f0edbb4a2b37380dc7a15712de9800d6b3fb3e"
+"""Of a scenario whose fact one knows: runs are stored under it."""
 
 
 def remark(**changes):
@@ -55,9 +58,9 @@ def test_a_scenario_of_one_remark_needs_neither_facts_nor_an_opening():
     assert codes(remark()) == []
 
 
-def test_what_two_people_know_is_a_fact_for_each_of_them():
-    shared = [FACT, FACT | {"id": "ball_of_the_aunt", "owner": "speaker"}]
-    assert "near-duplicate" not in [code for code, _ in codes(remark(facts=shared))]
+def test_what_two_people_know_each_without_the_other_may_be_alike():
+    twice = [FACT, FACT | {"id": "ball_of_the_aunt", "owner": "speaker"}]
+    assert "near-duplicate" not in [code for code, _ in codes(remark(facts=twice))]
     twice = [FACT, FACT | {"id": "ball_again"}]
     assert ("near-duplicate", "facts[1].text") in codes(remark(facts=twice))
 
@@ -103,6 +106,40 @@ def test_the_strategies_of_who_knows_a_fact_may_speak_of_it():
     strategies = {"speaker": ["hint at the football in the music room at midnight he kicked"]}
     flow = [{"id": "remark", "who": "speaker", "strategies": strategies}]
     assert codes(remark(flow=flow, facts=[own])) == []
+
+
+SHARED = FACT | {"owner": "speaker", "also_known_by": ["listener"]}
+GUEST = {"name": "guest", "description": "Came late.", "aim": "sit down", "speaks": False}
+
+
+def shared(**changes):
+    roles = {key: role.model_dump() for key, role in remark().roles.items()} | {"guest": GUEST}
+    return remark(roles=roles, facts=[SHARED | changes])
+
+
+def test_two_of_three_may_know_a_fact_together():
+    assert codes(shared()) == []
+    assert [fact.id for fact in shared().private("listener")] == ["ball"]
+    assert shared().private("guest") == ()
+    assert ("role:listener", "fact:ball") in KnowledgeGraph.of(shared()).edges("knows")
+
+
+@pytest.mark.parametrize(
+    ("others", "code"),
+    [
+        (["nobody"], "unknown-reference"), (["listener", "listener"], "duplicate-reference"),
+        (["speaker"], "owner"), (["listener", "guest"], "known-to-all"),
+    ],
+)  # fmt: skip
+def test_who_else_knows_a_fact_is_checked(others, code):
+    found = codes(shared(also_known_by=others))
+    assert code in [code for code, field in found if field.startswith("facts[0].also_known_by")]
+
+
+def test_a_fact_that_one_knows_leaves_no_trace_of_the_others_in_the_hash():
+    plain = remark(facts=[FACT])
+    assert plain.fingerprint == remark(facts=[FACT | {"also_known_by": []}]).fingerprint
+    assert plain.fingerprint == PLAIN_HASH
 
 
 @pytest.mark.parametrize("scheme", ["cobra", "face_acts", "payoff_reasoning"])

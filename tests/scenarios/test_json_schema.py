@@ -47,6 +47,7 @@ def test_every_file_of_the_library_fits(validator):
         (("opening", "shared", "exchanges"), []),
         (("facts", 0, "cover", 0, "gain"), "fun"),
         (("facts", 0, "owner"), "buyer"),
+        (("facts", 0, "also_known_by"), ["initiator"]),
         (("facts",), []),
         (("evidence", 0, "reveals"), []),
         (("outcome", "as_of"), "June"),

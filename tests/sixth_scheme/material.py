@@ -42,6 +42,14 @@ def pear_tree() -> Scenario:
     return Scenario.model_validate(yaml.safe_load(SCENARIO_FILE.read_text())).named()
 
 
+def shared_secret() -> Scenario:
+    """Return the scenario, with a fact that the mediator knows, too."""
+    tree = pear_tree()
+    roots, flat = tree.facts
+    known = roots.model_copy(update={"also_known_by": ("mediator",)})
+    return tree.model_copy(update={"facts": (known, flat)})
+
+
 def mediation_case(**changes: object) -> Case:
     """Return a case without a goal, and without one private fact of its own."""
     fields = {"scheme": "mediation", "fact": "", "goal": "", "turns": 3}

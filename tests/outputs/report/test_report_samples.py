@@ -68,7 +68,7 @@ def test_where_there_are_several_people_it_is_said_who_knows_what(tmp_path):
     recipe = Recipe.model_validate({"scheme": "payoff_reasoning", "n": 1})
     generate(recipe.with_changes({"models": {"default": "offline/rules"}}), output=tmp_path / "run")
     told = words_of(section(parsed(page_of(tmp_path / "run")), "showcase"))
-    assert "A private fact is known to the one whose name stands before it alone." in told
+    assert "A private fact is known to those alone whose names stand before it." in told
     assert "labelled turn" in told
     assert "exchange" not in told
 

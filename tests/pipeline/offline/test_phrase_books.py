@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import product
 from statistics import mean
 
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import listed
-from pipeline.offline.lexicon import words
+from pipeline.offline.lexicon import load, words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.rationales import Reasons
 from pipeline.offline.responding import Scene, phrasings, speak
@@ -35,6 +36,49 @@ def test_a_line_that_only_informs_strengthens_nothing() -> None:
                 mark, _, text = line.rpartition("| ")
                 plain = "c" not in mark and "m" not in mark
                 assert not plain or not words("strong") & set(text.lower().split()), line
+
+
+BEFORE = re.compile(
+    r"at odds|taken my silence|(?<!if )you took me|cross word|in anger|"
+    r"(?:whatever|any vaguer word|every vaguer word)\b.*\b(?:said|mine)|any other version|"
+    r"the whole argument|that you don't trust|that you can't trust|that you doubt|hurt by my|even about my"
+)
+"""What takes a quarrel, a silence or an earlier answer for granted, which there may not have been."""
+PET_NAMES = re.compile(r"\b(?:poor (?:thing|dear)|you're a dear|the two of us|sit down with me)\b")
+
+
+def test_no_line_of_the_books_takes_for_granted_what_was_not_said() -> None:
+    """'Look, you look so hurt by my silence there', in answer to the first question."""
+    for book in ("cores", "closers", "feelings"):
+        for line in _lines(load(book)):
+            assert not BEFORE.search(line), line
+            assert not PET_NAMES.search(line), line
+
+
+def test_what_is_declared_is_said_in_more_than_one_way() -> None:
+    declared = [
+        line.rpartition("| ")[2]
+        for book in ("cores", "feelings")
+        for by_act in load(book).values()
+        for line in by_act.get("Declarations", ())
+    ]
+    assert sum("hereby" not in line for line in declared) / len(declared) > 0.2
+
+
+def test_a_lie_for_any_fact_goes_with_joy_and_with_an_oath() -> None:
+    """'I'm so relieved that I know no more about it than you do.'"""
+    assert not [
+        lie for lie in listed("asides", "lies") if re.search("know (?:no more|as little)", lie)
+    ]
+
+
+def _lines(node: object) -> Iterator[str]:
+    if isinstance(node, str):
+        yield node
+    for child in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
+        yield from _lines(child)
 
 
 def test_what_is_said_of_a_topic_names_no_time() -> None:

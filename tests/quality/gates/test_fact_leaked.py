@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from quality.gates.fact_leaked import FactLeaked
+from quality.gates.protocol import GatedDialogue
 from scenarios.wording import sentences
+from tests.sixth_scheme.material import held, mediation, pear_tree, shared_secret
 
 
 def test_the_fact_in_a_question_is_flagged_with_the_words_that_tell_it(stage):
@@ -65,3 +67,22 @@ def test_without_scenario_or_fact_there_is_nothing_to_leak(stage):
     case = replace(subject.dialogue.case, fact="imported")
     other = replace(subject, dialogue=replace(subject.dialogue, case=case))
     assert FactLeaked().check(other) == []
+
+
+@pytest.mark.parametrize(("scenario", "flagged"), [(pear_tree(), [5]), (shared_secret(), [])])
+def test_whoever_knows_a_fact_with_another_may_tell_it(scenario, flagged):
+    said = held()
+    roots = next(fact.text for fact in scenario.facts if fact.id == "surveyor")
+    turns = tuple(replace(t, text=roots) if t.index == 5 else t for t in said.turns)
+    subject = GatedDialogue(replace(said, turns=turns), scenario, mediation())
+    assert [flag.turn for flag in FactLeaked().check(subject)] == flagged
+
+
+def test_a_leak_of_what_two_know_names_both():
+    said, scenario = held(), shared_secret()
+    turns = tuple(
+        replace(t, text=scenario.facts[0].text) if t.index == 1 else t for t in said.turns
+    )
+    subject = GatedDialogue(replace(said, turns=turns), scenario, mediation())
+    [flag] = FactLeaked().check(subject)
+    assert flag.reason.startswith("knows what only the owner and the mediator know of the roots:")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import orjson
 import pytest
 
 from quality.annotation_schema import check_schema
 from quality.annotations import RawAnswer
+from quality.review.exchange import facts_text
 from quality.review.exhibits import exhibit
 from quality.review.forms import read_form, sections
 from quality.review.opinions import reasons
+from quality.review.web import environment
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
-from tests.sixth_scheme.material import held, mediation, pear_tree
+from tests.sixth_scheme.material import held, mediation, pear_tree, shared_secret
 
 STUDY = ReviewStudy(1, "review", "review", per_item=3, seed=1, hidden={})
 ROLES = {1: "tenant", 5: "mediator"}
@@ -81,11 +85,20 @@ def test_reviewers_see_everybody_and_what_each_keeps_back():
     assert [name for name, _ in shown.roles] == [
         "mediator", "owner of the tree", "tenant next door",
     ]  # fmt: skip
-    assert [fact.owner for fact in shown.facts] == ["owner of the tree", "tenant next door"]
+    assert [fact.knowers for fact in shown.facts] == [("owner of the tree",), ("tenant next door",)]
     assert shown.targets == (1, 2, 3, 4, 5, 6, 7)
     assert shown.declared[2, "ground"] == "nothing"
     assert (None, "") not in shown.declared
     assert {u.speaker for u in shown.utterances} == {name for name, _ in shown.roles}
+
+
+def test_a_page_names_everybody_who_knows_a_fact():
+    shown = exhibit(held(), shared_secret(), mediation(), STUDY)
+    macros = environment().get_template("macros.html.j2").module
+    page = " ".join(re.sub("<[^>]*>", "", macros.setting(shown, lambda _: "", "en", True)).split())
+    assert "Only the owner of the tree and the mediator know A surveyor told" in page
+    assert "Only the tenant next door knows Mr Bode has" in page
+    assert facts_text(shown).startswith("owner of the tree and mediator: A surveyor told")
 
 
 def test_without_a_scenario_everybody_has_a_letter_and_no_fact_is_told():

@@ -151,7 +151,7 @@ def test_words_of_people_and_scenarios_are_shown_as_they_are(
         return replace(
             shown,
             title="Nothing.",
-            facts=tuple(replace(fact, owner="Nothing.") for fact in shown.facts),
+            facts=tuple(replace(fact, knowers=("Nothing.",)) for fact in shown.facts),
             utterances=tuple(replace(line, speaker="Nothing.") for line in shown.utterances),
         )
 
