@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count
 
+from outputs.arm_facts import ArmFacts, arm_facts
 from outputs.people_labels import undeclared_dimensions, with_people_labels
 from outputs.selection_wish import Selection
-from pipeline.importing.imported_run import STRATEGY
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import AnnotationReader, open_annotations
 from pipeline.store.queries.export import (
@@ -22,7 +22,7 @@ from pipeline.store.queries.export import (
     Wanted,
     open_corpus,
 )
-from pipeline.store.queries.status import ArmState, RunState
+from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
 from prompts.tasks.items import asks_and_answers
 from scenarios.annotations import Annotation
@@ -37,26 +37,6 @@ from scenarios.spelling import suggestion
 from scenarios.verdicts import Flag, Judgement, Verdict
 
 _NOBODY: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class ArmFacts:
-    """Who played in an arm, and how."""
-
-    id: str
-    strategy: str
-    models: Mapping[str, str]
-    """``provider/model`` by role."""
-
-    @property
-    def model(self) -> str:
-        """The model that speaks the labelled utterances."""
-        return self.models.get("responder", "unknown")
-
-    @property
-    def is_imported(self) -> bool:
-        """Whether its dialogues were brought in from a file: of its models at most a name is known."""
-        return self.strategy == STRATEGY
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +150,7 @@ class OpenRun:
     @cached_property
     def arms(self) -> Mapping[str, ArmFacts]:
         """Its arms by id."""
-        return {state.id: _arm_facts(state) for state in self.state.arms}
+        return {state.id: arm_facts(state) for state in self.state.arms}
 
 
 @dataclass(frozen=True)
@@ -392,11 +372,6 @@ def _scenario_ids(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
         except UsageError:
             continue
     return tuple(found)
-
-
-def _arm_facts(state: ArmState) -> ArmFacts:
-    models = {role: model.name for role, model in state.arm.models.items()}
-    return ArmFacts(state.id, state.arm.strategy, models)
 
 
 def _expert_goal(scheme: Scheme, entry: CorpusEntry) -> str | None:
