@@ -29,6 +29,7 @@ from pipeline.providers.protocol import Provider
 from pipeline.recipe import Recipe
 from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, INTERRUPTED, Stop
+from pipeline.store.answers import FailedAnswers
 from pipeline.store.evaluation_store import EvaluationStore, Identity
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RUNNING, ended
@@ -53,6 +54,8 @@ class ModelsEvaluated:
     counts: Mapping[str, int]
     """Answers that there are now by status: ``answered``, ``unreadable``, ``refused``, ``failed``."""
     notes: tuple[str, ...] = ()
+    failures: tuple[FailedAnswers, ...] = ()
+    """Why items have no answer by now, the commonest reason first."""
 
     @property
     def complete(self) -> bool:
@@ -180,14 +183,15 @@ async def _evaluate(opened: _Open, *, signals: bool) -> ModelsEvaluated:
             store.set_state(f"stopped:{CONFIGURATION}")
             raise
     tell_unstored(store.calls, outcome)
-    counts = store.answers.counts(seat for seat, _, _ in plan.seats())
+    seats = [seat for seat, _, _ in plan.seats()]
+    counts, failures = store.answers.counts(seats), tuple(store.answers.failures(seats))
     state = ended(failures=bool(counts["failed"]))
     store.set_state(state if outcome.stopped is None else f"stopped:{outcome.stop_code}")
     results = write_results(store.folder, store, ready, opened.identity)
     charges = store.charges()
     return ModelsEvaluated(
         store.folder, outcome, charges.calls - before, charges, results, None, dict(counts),
-        ready.items.notes,
+        ready.items.notes, failures,
     )  # fmt: skip
 
 

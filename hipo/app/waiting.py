@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
+from threading import Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -30,19 +31,26 @@ def waited_for(work: Coroutine[Any, Any, T]) -> T:
 def _waited_for_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in a loop of its own; a thread has one loop at a time."""
     begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
+    result: Future[T] = Future()
+    context = copy_context()
 
     async def noted() -> T:
         begun.set_result((asyncio.get_running_loop(), asyncio.current_task()))
         return await work
 
-    with ThreadPoolExecutor(1, "hipo") as pool:
-        result = pool.submit(copy_context().run, asyncio.run, noted())
+    def run() -> None:
         try:
-            return result.result()
-        except KeyboardInterrupt:  # comes to this thread alone: asyncio.run hands it on elsewhere
-            loop, task = begun.result()
-            with suppress(RuntimeError):  # the loop has just come to its end
-                if task is not None:
-                    loop.call_soon_threadsafe(task.cancel)
-            wait([result])
-            raise
+            result.set_result(context.run(asyncio.run, noted()))
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+            result.set_exception(error)
+
+    try:
+        Thread(target=run, name="hipo").start()
+        return result.result()
+    except KeyboardInterrupt:  # comes to this thread alone: asyncio.run hands it on elsewhere
+        loop, task = begun.result()
+        with suppress(RuntimeError):  # the loop has just come to its end
+            if task is not None:
+                loop.call_soon_threadsafe(task.cancel)
+        wait([result])
+        raise

@@ -6,10 +6,14 @@ from hipo.app import evaluation_estimates
 from hipo.app.evaluation import ModelsEvaluated
 from hipo.app.evaluation_estimates import EvaluationEstimate
 from hipo.app.evaluation_plan import ReadyEvaluation
-from hipo.cli.console import columns, dollars, number, plain, plural, reasons
+from hipo.cli.console import columns, dollars, number, one_line, plain, plural, reasons
 from hipo.cli.estimate_report import at_providers_as_text
 from hipo.cli.evaluate_scores import scores_as_text
 from hipo.cli.run_report import charged_as_json, charges_in_words
+
+_REASONS = 3
+"""Why items have no answer: so many are told, each in so many characters."""
+_WIDTH = 160
 
 
 def estimate_as_json(estimate: EvaluationEstimate) -> dict[str, object]:
@@ -109,10 +113,11 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
     if wrong:
         lines.append(f"counted as wrong: {reasons(wrong)}")
     if counts.get("failed"):
-        why = f" ({reasons(outcome.failed)})" if outcome.failed else ""
-        lines.append(
-            f"without an answer: {number(counts['failed'])}{why}; --retry-failed asks again"
-        )
+        lines.append(f"without an answer: {number(counts['failed'])}; --retry-failed asks again")
+        shown = done.failures[:_REASONS]
+        lines += [f"  {number(one.n)} {one.code}: {one_line(one.reason, _WIDTH)}" for one in shown]
+        if more := sum(one.n for one in done.failures[_REASONS:]):
+            lines.append(f"  {number(more)} for other reasons, which the rows tell")
     lines.append(f"{plural(done.results.rows, 'row')} in {done.results.path}")
     if done.written is not None:
         from outputs.evaluation.leaderboard import (  # noqa: PLC0415 - only with a page

@@ -65,6 +65,15 @@ class StoredAnswer:
     """What was answered, as plain data; None where it failed."""
 
 
+@dataclass(frozen=True, slots=True)
+class FailedAnswers:
+    """Items to which no answer came, for one reason."""
+
+    code: str
+    reason: str
+    n: int
+
+
 class AnswerLog:
     """The answers of one evaluation; what is answered is never overwritten.
 
@@ -157,6 +166,18 @@ class AnswerLog:
             )
             counts.update(dict(rows.fetchall()))
         return counts
+
+    def failures(self, seats: Iterable[EvaluationSeat]) -> list[FailedAnswers]:
+        """Return why items of some seats have no answer, the commonest reason first."""
+        found: Counter[tuple[str, str]] = Counter()
+        for seat in seats:
+            rows = self._reader.execute(
+                "select code, reason, count(*) from answers"
+                " where evaluated = ? and status = 'failed' group by 1, 2",
+                (self._number(seat),),
+            )
+            found.update({(code, reason): n for code, reason, n in rows})
+        return [FailedAnswers(*why, n) for why, n in found.most_common()]
 
     def _number(self, seat: EvaluationSeat) -> int | None:
         """Return the number of a seat, None where it is not known."""

@@ -10,6 +10,7 @@ import pytest
 
 from hipo.app.evaluation import ModelsEvaluated, evaluate
 from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.cli.evaluate_report import evaluated_as_text
 from outputs.evaluation_items.runs import load_run
 from pipeline.recipe import Limits
 from pipeline.stop import REFUSED
@@ -156,6 +157,8 @@ def test_where_no_answer_came_nothing_is_scored_and_only_that_is_asked_again(
     done = asked(run, tmp_path / "e", wire_server, settings={"limits": limits})
     failed = done.counts["failed"]
     assert 0 < failed < 16
+    assert sum(one.n for one in done.failures) == failed
+    assert f"  {done.failures[0].n} {done.failures[0].code}: " in evaluated_as_text(done)
     for row in rows(tmp_path / "e"):
         if row.status == "failed":
             assert (row.reply, row.right) == (None, {})
