@@ -59,6 +59,11 @@ class Jury:
         """Who is asked, in the order named."""
         return list(self.uses)
 
+    @property
+    def priced(self) -> bool:
+        """Whether every juror has a price."""
+        return all(use.price is not None for use in self.uses.values())
+
 
 def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOverrides) -> Jury:
     """Find and check what hearing a run takes.
@@ -153,20 +158,16 @@ async def hear_jurors(
                 scenarios=len(jury.material.scenario_names),
                 on_progress=watching.see,
             )
-
-            priced = all(use.price is not None for use in jury.uses.values())
-            spending = spent_on_judging(ledger, link, priced=priced)
-
+            spending = spent_on_judging(ledger, link, priced=jury.priced)
             with (
                 interruptible(stop, watching.note, enabled=signals),
                 watched(watching, len(jobs), spending),
                 left_when_stopped(stop),
             ):
                 await hearing.run(jobs, executor_for(limits, link))
-        outcome = hearing.outcome
-        tell_unstored(store.calls, outcome)
+        tell_unstored(store.calls, hearing.outcome)
         calls = store.state().calls - before.calls
-    return Verified(folder, outcome, calls)
+    return Verified(folder, hearing.outcome, calls)
 
 
 def _seated(

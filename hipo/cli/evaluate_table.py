@@ -51,7 +51,8 @@ def table(
     The paper has 22 models, fine-tuning, and people by class: other items with other labels than
     any corpus made here, so they stand in a block of their own, and not beside labels of other
     schemes alone. Only a corpus that models wrote by the recipe hipo-paper, with scheme hipo@1 and
-    openings by goal, has its rows below the printed ones, too. Without DIR the printed results are there alone; notes say what does not add up.
+    openings by goal, has its rows below the printed ones, too. Without DIR the printed results are
+    there alone; notes say what does not add up.
     """
     blocks = result_blocks(evaluations or (), people=people, paper=not no_paper)
     print(_WRITERS[output_format](blocks), end="")
