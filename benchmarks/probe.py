@@ -237,33 +237,51 @@ def rows_of(sets: ProbeSets, scores: Sequence[ProbeScore]) -> list[Row]:
     return rows
 
 
-def small_model(sets: ProbeSets, folder: Path, *, steps: int, most: int) -> str:
-    """Fine-tune a small model on all folds but the first, and return what it finds there.
+def small_model(
+    sets: ProbeSets, folder: Path, *, steps: int, batch: int, most: int, folds: int
+) -> str:
+    """Fine-tune a small model without a fold of scenarios, ask it about those, and so on.
 
     Args:
         sets: what is learnt from, and what else is asked.
         folder: of the base model.
         steps: of the optimiser.
-        most: lines of each set that are asked.
+        batch: lines of a step.
+        most: lines of each set that are asked of a fold.
+        folds: how many are held out, one after the other.
     """
-    folds = fold_of([item.scenario for item in sets.label])
+    fold = fold_of([item.scenario for item in sets.label])
     labels = {d: sorted({item.labels[d] for item in sets.label}) for d in DIMENSIONS}
-    held_out = {
-        name: [item for item in items if folds.get(item.scenario) == 0]
-        for name, items in (("label", sets.label), ("gold", sets.gold))
-    }
-    learnt = [item for item in sets.label if folds[item.scenario] != 0]
-    found = read(folder, learnt, held_out, labels, steps=steps, most=most)
-    scores = [
-        score(name, f"SmolLM2, {model}", d, found.asked[name], [one[d] for one in answers])
-        for (model, name), answers in found.answers.items()
-        for d in DIMENSIONS
+    found = [
+        read(
+            folder,
+            [item for item in sets.label if fold[item.scenario] != held],
+            {
+                name: [item for item in items if fold.get(item.scenario) == held]
+                for name, items in (("label", sets.label), ("gold", sets.gold))
+            },
+            labels,
+            steps=steps,
+            batch=batch,
+            most=most,
+        )
+        for held in range(folds)
     ]
+    scores = []
+    for model, name in found[0].answers:
+        asked = [item for one in found for item in one.asked[name]]
+        answers = [answer for one in found for answer in one.answers[model, name]]
+        reader = f"SmolLM2, {model}"
+        scores += [score(name, reader, d, asked, [a[d] for a in answers]) for d in DIMENSIONS]
+    first, last = (
+        [np.mean(one.losses[at]) for one in found] for at in (slice(10), slice(-10, None))
+    )
+    asked_of = len({item.scenario for one in found for item in one.asked["label"]})
     told = (
-        f"SmolLM2 with LoRA: {steps} steps of {BATCH} lines in {found.seconds:,.0f} s, loss"
-        f" {np.mean(found.losses[:10]):.2f} in the first ten and {np.mean(found.losses[-10:]):.2f}"
-        f" in the last ten. Asked of {sum(fold == 0 for fold in folds.values())} scenarios that it"
-        " has not seen, which is too few for intervals to be trusted."
+        f"SmolLM2 with LoRA: {steps} steps of {batch} lines in"
+        f" {sum(one.seconds for one in found):,.0f} s for {folds} of {FOLDS} folds, loss"
+        f" {np.mean(first):.2f} in the first ten and {np.mean(last):.2f} in the last ten. Asked of"
+        f" {asked_of} scenarios that it has not seen: few are too few for intervals to be trusted."
     )
     return "\n".join([f"### {heading(sets)}", "", told, "", *tables(scores)])
 
@@ -284,6 +302,15 @@ def main() -> None:
         "--smollm2", type=Path, help="the folder of a small base model to ask instead"
     )
     parser.add_argument("--steps", type=int, default=STEPS, help="of its fine-tuning")
+    parser.add_argument("--batch", type=int, default=BATCH, help="lines of a step")
+    parser.add_argument(
+        "--folds",
+        type=int,
+        default=1,
+        choices=range(1, FOLDS + 1),
+        metavar="N",
+        help=f"of {FOLDS}: how many are held out, one after the other",
+    )
     parser.add_argument(
         "--asked", type=int, default=ASKED, help="lines of each set that it is asked"
     )
@@ -294,7 +321,8 @@ def main() -> None:
         if asked.smollm2 is None:
             print(page(sets, probe(sets)))
         else:
-            print(small_model(sets, asked.smollm2, steps=asked.steps, most=asked.asked))
+            how = {"steps": asked.steps, "batch": asked.batch, "most": asked.asked}
+            print(small_model(sets, asked.smollm2, folds=asked.folds, **how))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
 """A small model fine-tuned on the set of labels, by LoRA, asked about scenarios it has not seen.
 
-One fold of scenarios is held out; the model learns the lines of the others. It is shown the line and
+A fold of scenarios is held out; the model learns the lines of the others. It is shown the line and
 the question that it answers, in a prompt of some fifty tokens: the shipped prompts hold the whole
 procedure, which is forty times as long and too much for a processor without a GPU. The base and
 the tuned model choose among the labels of each dimension by the likelihood of their names, one
-dimension after the other, so that no answer is unreadable.
+dimension after the other, so that no answer is unreadable. A GPU is taken where there is one.
 """
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,11 @@ BATCH = 2
 STEPS = 200
 ASKED = 100
 """Lines of each set that are asked at most, drawn by their ids."""
+NOT_LEARNT = -100
+"""What stands for a token whose loss does not count."""
+TOGETHER, TOGETHER_ON_A_CPU = 24, 4
+"""Lines that are asked at once, with all labels of a dimension each."""
+Tokens = Sequence[int]
 Labels = Mapping[str, Sequence[str]]
 """The labels of each dimension, in the order in which the dimensions are asked."""
 
@@ -69,6 +73,7 @@ def read(
     labels: Labels,
     *,
     steps: int = STEPS,
+    batch: int = BATCH,
     most: int = ASKED,
 ) -> SmallModelReading:
     """Ask the base model, fine-tune it, and ask it again.
@@ -78,7 +83,8 @@ def read(
         learnt: the lines to learn from.
         held_out: by set, lines of other scenarios.
         labels: of each dimension.
-        steps: of the optimiser, ``BATCH`` lines each.
+        steps: of the optimiser.
+        batch: lines of a step.
         most: lines of each set that are asked.
     """
     import torch  # noqa: PLC0415 heavy, extra train
@@ -88,12 +94,12 @@ def read(
     asked = {name: drawn(items, most) for name, items in held_out.items()}
     answers = {}
     for name, items in asked.items():
-        answers["base", name] = [_answer(model, tokenizer, item, labels) for item in items]
+        answers["base", name] = _answers(model, tokenizer, items, labels)
     began = time.monotonic()
-    tuned, losses = _tuned(model, tokenizer, learnt, labels, steps)
+    tuned, losses = _tuned(model, tokenizer, _batches(learnt, steps, batch), steps, labels)
     seconds = time.monotonic() - began
     for name, items in asked.items():
-        answers["tuned", name] = [_answer(tuned, tokenizer, item, labels) for item in items]
+        answers["tuned", name] = _answers(tuned, tokenizer, items, labels)
     return SmallModelReading(asked, answers, losses, seconds)
 
 
@@ -103,12 +109,13 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
 
     files = sorted(folder.glob("*.gguf"))
     of = {"gguf_file": files[0].name} if files else {}
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **of)
-    return AutoTokenizer.from_pretrained(folder, **of), model
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **of)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return AutoTokenizer.from_pretrained(folder, **of), model.to(device)
 
 
 def _tuned(
-    model: Any, tokenizer: Any, learnt: Sequence[ProbeItem], labels: Labels, steps: int
+    model: Any, tokenizer: Any, batches: Iterator[list[ProbeItem]], steps: int, labels: Labels
 ) -> tuple[Any, list[float]]:
     """Return the model with an adapter that has learnt the labels, and the loss of every step."""
     import torch  # noqa: PLC0415 heavy, extra train
@@ -120,77 +127,88 @@ def _tuned(
     optimiser = torch.optim.AdamW(weights, lr=RATE, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     losses = []
-    for rows in _batches(learnt, steps):
+    for rows in batches:
         optimiser.zero_grad()
-        total = 0.0
-        for item in rows:
-            asked = tokenizer(prompt(item, labels))["input_ids"]
-            said = tokenizer(completion(item, labels))["input_ids"]
-            ids = torch.tensor([asked + said])
-            wanted = torch.tensor([[-100] * len(asked) + said])
-            loss = tuned(input_ids=ids, labels=wanted).loss / len(rows)
-            loss.backward()
-            total += loss.item()
+        asked = tokenizer([prompt(item, labels) for item in rows])["input_ids"]
+        said = tokenizer([completion(item, labels) for item in rows])["input_ids"]
+        loss = -_likelihoods(tuned, asked, said, mean=True).mean()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         schedule.step()
-        losses.append(total)
+        losses.append(loss.item())
     return tuned.eval(), losses
 
 
-def _batches(items: Sequence[ProbeItem], steps: int) -> Iterator[list[ProbeItem]]:
+def _batches(items: Sequence[ProbeItem], steps: int, batch: int) -> Iterator[list[ProbeItem]]:
     """Yield so many batches, going through all items in a new order again and again."""
     rng = np.random.default_rng(SEED)
     order: list[int] = []
     for _ in range(steps):
-        while len(order) < BATCH:
+        while len(order) < batch:
             order += rng.permutation(len(items)).tolist()
-        yield [items[place] for place in order[:BATCH]]
-        del order[:BATCH]
+        yield [items[place] for place in order[:batch]]
+        del order[:batch]
 
 
-def _answer(model: Any, tokenizer: Any, item: ProbeItem, labels: Labels) -> dict[str, str]:
+def _answers(
+    model: Any, tokenizer: Any, items: Sequence[ProbeItem], labels: Labels
+) -> list[dict[str, str]]:
     """Return the likeliest label of each dimension, given those that were chosen before."""
+    size = TOGETHER_ON_A_CPU if model.device.type == "cpu" else TOGETHER
+    return [
+        answer
+        for start in range(0, len(items), size)
+        for answer in _answered(model, tokenizer, items[start : start + size], labels)
+    ]
+
+
+def _answered(
+    model: Any, tokenizer: Any, items: Sequence[ProbeItem], labels: Labels
+) -> list[dict[str, str]]:
     import torch  # noqa: PLC0415 heavy, extra train
 
-    answer: dict[str, str] = {}
-    text, past = prompt(item, labels), None
-    with torch.no_grad():
-        for name, values in labels.items():
-            if answer:
-                text = f" {next(reversed(answer.values()))}\n{name}:"
-            ids = torch.tensor([tokenizer(text)["input_ids"]])
-            read = model(input_ids=ids, past_key_values=past, use_cache=True)
-            past = read.past_key_values
-            names = [tokenizer(f" {value}")["input_ids"] for value in values]
-            scores = _likelihoods(model, past, read.logits[0, -1], names)
-            answer[name] = values[int(np.argmax(scores))]
-    return answer
+    read: list[list[int]] = [[] for _ in items]
+    answers: list[dict[str, str]] = [{} for _ in items]
+    for number, (name, values) in enumerate(labels.items()):
+        texts = [prompt(item, labels) if number == 0 else f"\n{name}:" for item in items]
+        said = tokenizer([f" {value}" for value in values])["input_ids"]
+        for so_far, new in zip(read, tokenizer(texts)["input_ids"], strict=True):
+            so_far.extend(new)
+        with torch.inference_mode():
+            likely = _likelihoods(
+                model, [so_far for so_far in read for _ in values], [*said] * len(items)
+            )
+        best = likely.reshape(len(items), len(values)).argmax(dim=1).tolist()
+        for so_far, answer, place in zip(read, answers, best, strict=True):
+            answer[name] = values[place]
+            so_far.extend(said[place])
+    return answers
 
 
-def _likelihoods(model: Any, past: Any, first: Any, names: Sequence[Sequence[int]]) -> list[float]:
-    """Return the log-likelihood of each of some names after what the model has read.
+def _likelihoods(
+    model: Any, asked: Sequence[Tokens], said: Sequence[Tokens], *, mean: bool = False
+) -> Any:
+    """Return the log-likelihood of each answer after what it was asked, shape ``(rows,)``.
 
     Args:
         model: what reads.
-        past: its cache, which stays as it is.
-        first: the scores of the token that comes next.
-        names: the tokens of each.
+        asked: of each row.
+        said: of each row, at least one token.
+        mean: of the tokens of an answer, in place of their sum.
     """
     import torch  # noqa: PLC0415 heavy, extra train
 
-    begun = torch.log_softmax(first, -1)
-    rest = max(len(name) for name in names) - 1
-    if not rest:
-        return [float(begun[name[0]]) for name in names]
-    # Shorter names are filled up behind their end, where nothing looks back at it.
-    ids = torch.tensor([[*name[:-1], *[0] * (rest + 1 - len(name))] for name in names])
-    branches = copy.deepcopy(past)
-    branches.batch_repeat_interleave(len(names))
-    after = torch.log_softmax(model(input_ids=ids, past_key_values=branches).logits, -1)
-    return [
-        float(
-            begun[name[0]] + sum(after[row, place, token] for place, token in enumerate(name[1:]))
-        )
-        for row, name in enumerate(names)
-    ]
+    rows = [[*before, *after] for before, after in zip(asked, said, strict=True)]
+    width = max(map(len, rows))
+    # Filled up behind their end, where nothing looks back at it.
+    ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], device=model.device)
+    wanted = torch.full_like(ids, NOT_LEARNT)
+    for place, (before, after) in enumerate(zip(asked, said, strict=True)):
+        wanted[place, len(before) : len(before) + len(after)] = torch.tensor(after)
+    scores = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits[:, :-1].float()
+    losses = torch.nn.functional.cross_entropy(
+        scores.transpose(1, 2), wanted[:, 1:], ignore_index=NOT_LEARNT, reduction="none"
+    )
+    sums = -losses.sum(dim=1)
+    return sums / torch.tensor([len(one) for one in said], device=sums.device) if mean else sums

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.probe_items import ProbeItem, lines_of
 from benchmarks.probe_smollm2 import (
-    _answer,
+    _answers,
     _batches,
     _likelihoods,
     _tuned,
@@ -29,8 +29,8 @@ def item(number: int, veracity: str = "Quality", goal: str = "deception") -> Pro
     return next(lines_of(within))
 
 
-def tokenizer(text: str) -> dict[str, list[int]]:
-    return {"input_ids": [ord(sign) % 96 for sign in text]}
+def tokenizer(texts: list[str]) -> dict[str, list[list[int]]]:
+    return {"input_ids": [[ord(sign) % 96 for sign in text] for text in texts]}
 
 
 @pytest.fixture
@@ -51,34 +51,41 @@ def test_a_prompt_ends_before_the_first_label_and_holds_none() -> None:
     assert completion(item(1), LABELS) == " Quality\ngoal: deception"
 
 
-def test_names_of_any_length_have_the_likelihood_of_their_whole_text(model) -> None:
-    asked = tokenizer("Is it so? veracity:")["input_ids"]
-    names = [tokenizer(f" {value}")["input_ids"] for value in (*LABELS["veracity"], "No")]
+def test_answers_of_any_length_have_the_likelihood_of_their_whole_text(model) -> None:
+    asked = tokenizer(["Is it so? veracity:", "Why? veracity:"])["input_ids"]
+    said = tokenizer([" Quality", " No"])["input_ids"]
     with torch.no_grad():
-        read = model(input_ids=torch.tensor([asked]), use_cache=True)
-        found = _likelihoods(model, read.past_key_values, read.logits[0, -1], names)
-        assert read.past_key_values.get_seq_length() == len(asked)
-        for name, likelihood in zip(names, found, strict=True):
-            scores = model(input_ids=torch.tensor([asked + name])).logits[0].log_softmax(-1)
-            whole = sum(scores[len(asked) - 1 + n, token] for n, token in enumerate(name))
-            assert likelihood == pytest.approx(float(whole), abs=1e-3)
+        found = _likelihoods(model, asked, said)
+        means = _likelihoods(model, asked, said, mean=True)
+        for before, after, likelihood, mean in zip(asked, said, found, means, strict=True):
+            scores = model(input_ids=torch.tensor([before + after])).logits[0].log_softmax(-1)
+            whole = sum(scores[len(before) - 1 + n, token] for n, token in enumerate(after))
+            assert float(likelihood) == pytest.approx(float(whole), abs=1e-3)
+            assert float(mean) == pytest.approx(float(whole) / len(after), abs=1e-3)
+
+
+def test_lines_are_answered_together_as_they_are_alone(model) -> None:
+    items = [item(10**number) for number in range(7)]
+    together = _answers(model, tokenizer, items, LABELS)
+    assert together == [_answers(model, tokenizer, [one], LABELS)[0] for one in items]
 
 
 @pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing:FutureWarning")  # PEFT asks for it
 def test_labels_that_are_always_the_same_are_learnt_and_answered(model) -> None:
     pytest.importorskip("peft")
     learnt = [item(number, "Quality", "deception") for number in range(8)]
-    assert _answer(model, tokenizer, item(99), LABELS) == {"veracity": "None", "goal": "truth"}
-    tuned, losses = _tuned(model, tokenizer, learnt, LABELS, steps=120)
+    [before] = _answers(model, tokenizer, [item(99)], LABELS)
+    assert before != {"veracity": "Quality", "goal": "deception"}
+    tuned, losses = _tuned(model, tokenizer, _batches(learnt, 120, 2), 120, LABELS)
     assert len(losses) == 120
     assert losses[-1] < losses[0] / 4
-    found = _answer(tuned, tokenizer, item(99), LABELS)
+    [found] = _answers(tuned, tokenizer, [item(99)], LABELS)
     assert found == {"veracity": "Quality", "goal": "deception"}
 
 
 def test_every_line_is_learnt_once_before_any_is_learnt_again() -> None:
     items = [item(number) for number in range(6)]
-    lines = [one.line for batch in _batches(items, 6) for one in batch]
+    lines = [one.line for batch in _batches(items, 6, 2) for one in batch]
     assert sorted(lines[:6]) == sorted(lines[6:]) == sorted(one.line for one in items)
     assert lines[:6] != lines[6:]
 

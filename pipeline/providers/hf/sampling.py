@@ -143,14 +143,15 @@ class BatchSampler:
 
     def _within_schemas(self, logits: torch.Tensor) -> torch.Tensor:
         """Rule out what no schema allows next."""
-        words = np.full((len(self._rows), -(-logits.shape[1] // _WORD)), -1, dtype=np.int32)
-        held = False
-        for i, row in enumerate(self._rows):
-            if row.constraint is not None and row.end == "open":
-                row.constraint.write_allowed(words[i])
-                held = True
+        held = [
+            (i, row.constraint)
+            for i, row in enumerate(self._rows)
+            if row.constraint is not None and row.end == "open"
+        ]
         if not held:
             return logits
+        words = np.full((len(self._rows), -(-logits.shape[1] // _WORD)), -1, dtype=np.int32)
+        held[0][1].write_allowed(held, words)
         bits = torch.arange(_WORD, dtype=torch.int32, device=logits.device)
         allowed = (torch.from_numpy(words).to(logits.device)[:, :, None] >> bits) & 1
         ruled_out = allowed.flatten(1)[:, : logits.shape[1]] == 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import lru_cache
+from collections.abc import Collection, Sequence
+from functools import cache, lru_cache
 from typing import Any, Final, Protocol
 
 import llguidance.hf
 import numpy as np
-from llguidance import LLMatcher
-from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
+from llguidance import LLExecutor, LLMatcher
+from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask_par
 from numpy.typing import NDArray
 
 from pipeline.providers.errors import FieldRejected
@@ -23,8 +23,14 @@ _BLANK: Final = r"[ \n]?"
 class Constraint(Protocol):
     """Follows one answer while it is written."""
 
-    def write_allowed(self, words: NDArray[np.int32]) -> None:
-        """Write which tokens may come next, a bit each, into ``words``, shape ``(vocabulary / 32,)``."""
+    @staticmethod
+    def write_allowed(batch: Sequence[tuple[int, Any]], words: NDArray[np.int32]) -> None:
+        """Write which tokens may come next in some rows of a batch, on several cores.
+
+        Args:
+            batch: the numbers of rows, with the constraint of each; all are of one model.
+            words: a bit for each token, shape ``(rows, vocabulary / 32)``; other rows are left as they are.
+        """
 
     def take(self, token: int) -> bool:
         """Go on with a token; False if the answer can no longer be followed."""
@@ -84,12 +90,15 @@ class _Follower:
 
     def __init__(self, matcher: LLMatcher, vocabulary: int) -> None:
         self._matcher = matcher
-        self._words = allocate_token_bitmask(1, vocabulary)
-        """As many as the matcher writes: more than are asked for where the tokenizer knows more."""
+        self._vocabulary = vocabulary
 
-    def write_allowed(self, words: NDArray[np.int32]) -> None:
-        fill_next_token_bitmask(self._matcher, self._words)
-        words[:] = self._words[0, : len(words)]
+    @staticmethod
+    def write_allowed(batch: Sequence[tuple[int, _Follower]], words: NDArray[np.int32]) -> None:
+        # As many as matchers write: more than are asked for where the tokenizer knows more.
+        written = allocate_token_bitmask(len(batch), batch[0][1]._vocabulary)
+        matchers = [(one._matcher, at) for at, (_, one) in enumerate(batch)]
+        fill_next_token_bitmask_par(_threads(), matchers, written)
+        words[[row for row, _ in batch]] = written[:, : words.shape[1]]
 
     def take(self, token: int) -> bool:
         taken: bool = self._matcher.consume_token(token)
@@ -98,3 +107,8 @@ class _Follower:
     def is_complete(self) -> bool:
         complete: bool = self._matcher.is_accepting() and self._matcher.is_stopped()
         return complete
+
+
+@cache
+def _threads() -> LLExecutor:
+    return LLExecutor()

@@ -150,10 +150,12 @@ class Bits:
     def __init__(self, *allowed):
         self.allowed = allowed
 
-    def write_allowed(self, words):
-        words[:] = 0
-        for token in self.allowed:
-            words.view("uint32")[token // 32] |= 1 << (token % 32)
+    @staticmethod
+    def write_allowed(batch, words):
+        for i, one in batch:
+            words[i] = 0
+            for token in one.allowed:
+                words.view("uint32")[i, token // 32] |= 1 << (token % 32)
 
     def take(self, token):
         return token in self.allowed
