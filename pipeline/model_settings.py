@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from pipeline.providers.prices import Dollars
+from pipeline.providers.untrusted import MOST_TOKENS
 from scenarios.arms import StructuredWish
 from scenarios.strict import Strict
 
@@ -21,6 +22,10 @@ class PriceSetting(Strict):
     cached_input: Dollars | None = None
 
 
+AnswerTokens = Annotated[int, Field(ge=16, le=MOST_TOKENS)]
+"""How long an answer may be."""
+
+
 class ModelSettings(Strict):
     """Which model plays a role, where it is reached, and how it samples."""
 
@@ -31,7 +36,7 @@ class ModelSettings(Strict):
     """Name of the environment variable that holds the key; never the key itself."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    max_tokens: Annotated[int, Field(ge=16)] | None = None
+    max_tokens: AnswerTokens | None = None
     extra: dict[str, Any] | None = None
     """Further body fields, sent as they are; those that hipo fills in itself are refused, see
     ``pipeline/providers/own_fields.py``."""

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from pipeline.model_settings import Models, ModelSettings, Role
+from pipeline.model_settings import AnswerTokens, Models, ModelSettings, Role
 from pipeline.shard import Shard
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.arms import AnswerOrder
@@ -64,8 +64,13 @@ Selection = Annotated[
     Annotated[tuple[str, ...], Field(min_length=1)] | None, BeforeValidator(_one_or_many)
 ]
 """Names to keep, or None (written ``all``) for everything."""
+Number = Annotated[int, Field(ge=1, le=10**15)]
+"""How many there are of something: some thousand of them together fit into 64 bits, which is what
+databases have room for."""
 Turns = Annotated[
-    tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)
+    tuple[Annotated[int, Field(ge=1, le=1_000)], ...],
+    BeforeValidator(_one_or_many),
+    Field(min_length=1),
 ]
 
 
@@ -85,8 +90,8 @@ class Limits(Strict):
     ] = None
     """Requests in flight per model; None (written ``auto``): found out while the run goes on, see
     ``pipeline/providers/places.py``."""
-    max_requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-    max_tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    max_requests_per_minute: Number | None = None
+    max_tokens_per_minute: Number | None = None
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     """Seconds allowed for a request; None: what is usual for the provider, see ``timeout_for``."""
     wait_for_endpoint: Annotated[float, BeforeValidator(_seconds), Field(ge=0)] = 3600.0
@@ -146,7 +151,7 @@ class VerificationSettings(Strict):
     judge_calls: Literal["turn", "dialogue"] = "turn"
     """``turn``: judges are asked about each utterance, and once about the dialogue; ``dialogue``:
     once about all of it. Not with ``verify``."""
-    judge_max_tokens: Annotated[int, Field(ge=16)] | None = None
+    judge_max_tokens: AnswerTokens | None = None
     """Longest answer of judges that say none of their own; None is what each kind of judge takes."""
     foils: Annotated[int, Field(ge=0)] = 200
     """With ``verify``: of how many answers judges are also shown wrong labels; 0 is none."""
@@ -201,17 +206,17 @@ class Recipe(Strict):
     """Axes of variation to draw from: persona, register, style, opening."""
     variation: Path | None = None
     """A file of variation axes to use instead of the shipped one."""
-    n: Annotated[int, Field(ge=1)] | None = None
+    n: Number | None = None
     """How many cases, spread over scenarios, goals and turns; None is all of them."""
     shard: str | None = None
     """``i/n``: play the i-th of n parts of the plan alone, see :class:`pipeline.shard.Shard`. Budget
     and limits are those of the part; which labels are wanted is as in the whole plan."""
-    repetitions: Annotated[int, Field(ge=1)] = 1
+    repetitions: Number = 1
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     limits: Limits = Limits()
     verification: VerificationSettings = VerificationSettings()
     budget_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    budget_tokens: Annotated[int, Field(gt=0)] | None = None
+    budget_tokens: Number | None = None
     prompt_dir: Path | None = None
     """A folder whose templates replace the shipped ones of the same name."""
     scenario_dirs: tuple[Path, ...] = ()

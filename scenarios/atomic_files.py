@@ -27,9 +27,12 @@ def new_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             replaced, or with any new file of the user's (the umask) where there is none.
 
     Raises:
-        UsageError: the place cannot be written to.
+        UsageError: the place cannot be written to; or what is there is a device or a pipe, in whose
+            place there would be a file.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UsageError(f"{path} is a device or a pipe, not a file", "name another file")
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = _mode_of(path) if mode is None else mode
         temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"

@@ -72,6 +72,8 @@ def read_bytes(path: Path, most: int, *, within: Path | None = None) -> bytes:
             raise _refused(name, "something that is no regular file", "a file")
         with os.fdopen(handle, "rb", closefd=False) as file:
             raw = file.read(most + 1)
+    except OSError as error:  # of the disk, or of a file that only looks like one
+        raise _refused(name, (error.strerror or str(error)).lower(), "a readable file") from None
     finally:
         os.close(handle)
     if len(raw) > most:

@@ -75,7 +75,7 @@ def print_agreement(
     resamples: int = typer.Option(
         2000, "--resamples", min=1, help="Of the bootstrap that gives intervals."
     ),
-    seed: int = typer.Option(42, "--seed", help="Of the bootstrap."),
+    seed: int = typer.Option(42, "--seed", min=0, help="Of the bootstrap."),
     json_target: str | None = JSON,
     plugins: list[Path] | None = PLUGINS,
 ) -> int:

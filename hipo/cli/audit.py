@@ -34,7 +34,9 @@ def audit(
     most: int = typer.Option(
         MOST, "--dialogues", min=1, help="Look at about so many: whole pairs, drawn by the seed."
     ),
-    seed: int = typer.Option(0, "--seed", help="Of folds, permutations and resamples."),
+    seed: int = typer.Option(
+        0, "--seed", min=0, max=2**32 - 1, help="Of folds, permutations and resamples."
+    ),
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),

@@ -44,8 +44,15 @@ _RESUME = typer.Option(
     help="A run that is there: refuse it, continue it if its configuration is the same, or "
     "continue it in any case and record the change.",
 )
+MOST_PLAYED = 10_000
+"""Dialogues of a preview or a pilot, which keeps nothing: they are in memory."""
 _PREVIEW = typer.Option(
-    0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
+    0,
+    "--preview",
+    min=0,
+    max=MOST_PLAYED,
+    metavar="N",
+    help="Play N dialogues, print them, keep nothing.",
 )
 _VERIFY = typer.Option(
     False,
@@ -63,6 +70,7 @@ _PILOT = typer.Option(
     None,
     "--pilot",
     min=1,
+    max=MOST_PLAYED,
     hidden=True,
     metavar="N",
     help="With --dry-run: really play and verify N cases, "

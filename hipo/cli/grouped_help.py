@@ -1,4 +1,6 @@
-"""The help of a command: options under headings, the rare ones only where all are asked for.
+"""What all commands share: a help with headings, and a bound on numbers.
+
+Options stand under headings, the rare ones only where all are asked for.
 
 An option says its heading with ``rich_help_panel=OptionGroup.LIMITS``, and that it is rare with
 ``hidden=True``: both are keywords of ``typer.Option``.
@@ -15,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from hipo.app.option_groups import OptionGroup
+from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter, Parameter
@@ -23,6 +26,9 @@ WIDEST = 112
 """Columns of a terminal that a help makes use of; lines are two shorter."""
 ALL = "hipo.help_all"
 """Key in the ``meta`` of a context: whether a help lists rare options, too."""
+LARGEST = 10**15
+"""No whole number may be larger: some thousand of them together fit into 64 bits, which is what
+databases and JSON have room for."""
 _FIRST_COLUMN = 30
 _UNBROKEN = "\u2011"
 """A hyphen that no line ends with: it stands in names of options while lines are broken."""
@@ -47,6 +53,22 @@ class GroupedCommand(TyperCommand):
             self._help_all.help = f"Show all {options} options and exit."
             self._help_all.callback = _show_all
         return [*params[:-1], self._help_all, params[-1]]
+
+    def invoke(self, ctx: Context) -> Any:
+        """Run the command.
+
+        Raises:
+            UsageError: a number is too large for whatever stores it.
+        """
+        for param in self.params:
+            value = ctx.params.get(param.name or "")
+            for number in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(number, int) and abs(number) > LARGEST:
+                    raise UsageError(
+                        f"{param.opts[0]}: found {number}, expected at most {LARGEST:,}",
+                        "give a smaller number",
+                    )
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write arguments, then the options of every heading."""

@@ -134,25 +134,38 @@ def ahead_in_words(accuracy: Mapping[str, float | None], pairs: Sequence[ModelCo
     known = [pair.p_holm for pair in pairs if pair.p_holm is not None]
     if not known:
         return "too few cases to tell models apart."
-    apart = {
-        frozenset((pair.first, pair.second)): pair.p_holm
-        for pair in pairs
-        if pair.p_holm is not None and pair.p_holm < LEVEL
-    }
+    apart = _apart(pairs)
     if not apart:
         return (
             f"nothing can be told apart. No two of the {len(accuracy)} models differ in accuracy "
             f"beyond chance (smallest adjusted p {_p(min(known))})."
         )
     best = max(accuracy, key=lambda model: accuracy[model] or 0.0)
-    behind = [name for name in accuracy if frozenset((best, name)) in apart]
-    level = [name for name in accuracy if name != best and name not in behind]
+    behind = [name for name in accuracy if (best, name) in apart]
+    before = [name for name in accuracy if (name, best) in apart]
+    level = [name for name in accuracy if name not in {best, *behind}]
     said = f"{best} has the highest accuracy ({percent(accuracy[best])})"
+    if before:
+        return (
+            f"{said} of the items that it answered, but is behind {_listed(before)} on those that "
+            "both answered."
+        )
     if not level:
-        worst = max(apart[frozenset((best, name))] for name in behind)
+        worst = max(apart[best, name] for name in behind)
         return f"{said} and is ahead of {_listed(behind)} (adjusted p at most {_p(worst)})."
     ahead = f" and is ahead of {_listed(behind)}, but" if behind else ", but"
     return f"{said}{ahead} cannot be told apart from {_listed(level)}."
+
+
+def _apart(pairs: Sequence[ModelComparison]) -> dict[tuple[str, str], float]:
+    """Return the adjusted p of those that differ beyond chance, by who is ahead and who behind."""
+    apart = {}
+    for pair in pairs:
+        if pair.p_holm is not None and pair.p_holm < LEVEL and pair.accuracy.value is not None:
+            is_ahead = pair.accuracy.value > 0
+            names = (pair.first, pair.second) if is_ahead else (pair.second, pair.first)
+            apart[names] = pair.p_holm
+    return apart
 
 
 def _p(value: float) -> str:

@@ -115,7 +115,7 @@ def _yaml_list(path: Path) -> list[Located]:
 def _json_lines(path: Path, name: str) -> list[Located]:
     rows: list[Located] = []
     problems: list[Problem] = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:

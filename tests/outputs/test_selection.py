@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -164,3 +165,16 @@ def test_failed_cases_are_no_dialogues(tmp_path):
     with RunStore.open(run) as store:
         asyncio.run(fail(store))
     assert ids(Selection((run,), verdict="any")) == known
+
+
+def test_a_failed_case_that_is_played_again_meanwhile_is_not_seen_half_way(tmp_path):
+    run = exportable_run(tmp_path / "run", scenarios=1, facts=1)
+    with RunStore.open(run) as store:
+        played = next(iter(store.dialogues()))
+        store.add_arm("other", {"strategy": "direct", "models": {}})
+        asyncio.run(store.fail(played.case, "other", "timeout", "late", 0))
+        before = ids(Selection((run,), verdict="any"))
+        with opened(Selection((run,), verdict="any")) as found:
+            asyncio.run(store.finish(replace(played, arm="other"), 1))
+            assert [d.key for d in found.dialogues()] == before
+        assert len(ids(Selection((run,), verdict="any"))) == len(before) + 1

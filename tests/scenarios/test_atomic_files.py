@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.atomic_files import new_file, new_folder, write_text
+from scenarios.errors import UsageError
 
 
 @pytest.fixture(params=[0o022, 0o077, 0o027])
@@ -33,6 +34,16 @@ def test_what_is_new_is_as_the_umask_says(tmp_path, umask):
     filled(tmp_path / "folder")
     assert mode(tmp_path / "below" / "file") == 0o666 & ~umask
     assert mode(tmp_path / "below") == mode(tmp_path / "folder") == 0o777 & ~umask
+
+
+@pytest.mark.parametrize("name", ["pipe", "link"])
+def test_no_file_takes_the_place_of_a_pipe_or_a_device(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    with pytest.raises(UsageError, match=f"{name} is a device or a pipe, not a file"):
+        write_text(tmp_path / name, "x")
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe"]
 
 
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o664, 0o444])

@@ -168,6 +168,11 @@ def test_a_byte_order_mark_does_no_harm(tmp_path):
     assert read_yaml(path).data == {"a": 1}
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs the files of Linux")
+def test_what_looks_like_a_file_and_cannot_be_read_is_refused():
+    assert "error" in file_refusal(Path("/proc/self/mem"))
+
+
 def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     fifo = tmp_path / "fifo.yaml"
     os.mkfifo(fifo)

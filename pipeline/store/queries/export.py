@@ -150,6 +150,10 @@ class CorpusReader:
         (self._decisions,) = reader.execute(
             "select coalesce(max(seq), 0) from decisions"
         ).fetchone()
+        # A case that is played again keeps its number.
+        self._failed = {
+            seq for (seq,) in reader.execute("select seq from dialogues where status = 'failed'")
+        }
 
     def entries(
         self,
@@ -182,7 +186,11 @@ class CorpusReader:
                 return
             place = {"case_seq": rows[-1][1], "arm_seq": rows[-1][2]}
             with parsing(self._reader, "a case"):
-                read = [(row[0], case_from(row[5:]), row[3], row[4]) for row in rows]
+                read = [
+                    (row[0], case_from(row[5:]), row[3], row[4])
+                    for row in rows
+                    if row[0] not in self._failed
+                ]
             page = [one for one in read if only is None or only(one[1], one[2])]
             turns = self._turns.turns(
                 [seq for seq, *_ in page],

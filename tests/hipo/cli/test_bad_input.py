@@ -15,6 +15,7 @@ from pipeline.store.evaluation_store import EvaluationStore
 from tests.hipo.cli.conftest import Hipo
 
 OFFLINE = ("--model", "offline/rules")
+BEYOND = "9" * 20
 MISTAKES = {
     "scenario": ((*OFFLINE, "--scenarios", "used_cra"), "did you mean 'used_car'?"),
     "fact": ((*OFFLINE, "--facts", "guardrial"), "did you mean 'guardrail'?"),
@@ -44,6 +45,10 @@ MISTAKES = {
     "budget below 0": ((*OFFLINE, "--budget-usd", "-2"), "--budget-usd: found -2.0"),
     "token budget 0": ((*OFFLINE, "--budget-tokens", "0"), "--budget-tokens: found 0"),
     "n 0": ((*OFFLINE, "-n", "0"), "-n: found 0"),
+    "n beyond 64 bits": ((*OFFLINE, "-n", BEYOND), f"-n: found {BEYOND}, expected at most"),
+    "tokens beyond all": ((*OFFLINE, "--max-tokens", "9" * 12), "expected less than or equal to"),
+    "turns without end": ((*OFFLINE, "--turns", "1001"), "expected less than or equal to 1000"),
+    "preview without end": ((*OFFLINE, "--preview", "9" * 12), "less than or equal to 10000"),
     "price": (
         ("--model", "compatible/x", "--base-url", "http://127.0.0.1:9/v1", "--budget-usd", "1"),
         "--budget-usd needs a price for compatible/x",
@@ -202,3 +207,26 @@ def test_a_pipe_is_no_plugin_and_is_not_waited_for(hipo: Hipo, tmp_path: Path) -
     os.mkfifo(tmp_path / "plugin.py")
     result = hipo("models", "--plugin", "plugin.py")
     assert (result.code, "plugin.py" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show", "run", "-n", BEYOND),
+        ("show", "run", "--skip", BEYOND),
+        ("runs", "tail", "run", "--no-follow", "-n", BEYOND),
+        ("report", "run", "--samples", BEYOND),
+        ("export", "run", "-o", "set", "--seed", BEYOND),
+        ("audit", "run", "--seed", "-1"),
+        ("audit", "run", "--seed", str(2**32)),
+        ("agreement", "run", "--seed", "-1"),
+    ],
+    ids=" ".join,
+)
+def test_a_number_that_nothing_can_hold_is_refused_by_its_option(
+    hipo: Hipo, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    assert hipo("generate", *OFFLINE, "-n", "1", "-o", "run").code == 0
+    result = hipo(*command)
+    assert (result.code, command[-2] in result.err) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]

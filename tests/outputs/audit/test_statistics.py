@@ -17,6 +17,7 @@ from outputs.audit.significance import (
     over_scenarios,
 )
 from quality.bootstrap import Resampling
+from quality.holm import holm
 
 
 @pytest.fixture
@@ -150,6 +151,16 @@ def test_drawing_stops_early_where_chance_does_as_well(rng):
 def test_what_chance_never_reaches_has_the_smallest_p_value(rng):
     told = _probe(rng, 1.0)
     assert (told.draws, told.p) == (999, 0.001)
+
+
+def test_of_many_probes_chance_is_asked_until_the_smallest_p_value_survives_the_correction(rng):
+    scenarios, labels = np.repeat(np.arange(4), 4), np.tile([0, 1], 8)
+    fit = CrossFit(rng.normal(size=(16, 1)), grouped_folds(scenarios, 0))
+    measure = ScoreKind("AUC", scenarios, 2)
+    null = SwappedGoals(labels, np.arange(16), np.repeat(np.arange(8), 2), scenarios)
+    never = against_chance(fit, measure, null, 2.0, seed=1, most=2_500)
+    assert (never.draws, never.p) == (2_500, pytest.approx(1 / 2_501))
+    assert holm([never.p, *[1.0] * 99])[0] < 0.05
 
 
 def test_the_p_value_of_nothing_is_small_no_oftener_than_it_says():

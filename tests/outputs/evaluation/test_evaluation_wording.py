@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from outputs.evaluation.ahead import ahead_in_words
@@ -66,6 +68,16 @@ NOT_APART = (
 def test_only_what_differs_beyond_chance_is_called_ahead(pairs, said):
     accuracy = {"a": 0.8, "b": 0.7, "c": 0.6}
     assert ahead_in_words(accuracy, [pair(*one) for one in pairs]) == said
+
+
+@pytest.mark.parametrize("one", [("a", "b", -0.2), ("b", "a", 0.2)])
+def test_who_answered_fewer_items_well_is_not_called_ahead_of_who_answers_them_better(one):
+    first, second, difference = one
+    compared = replace(pair(first, second, 0.01), accuracy=ClusteredEstimate(difference))
+    assert ahead_in_words({"a": 0.9, "b": 0.7}, [compared]) == (
+        "a has the highest accuracy (90.0%) of the items that it answered, but is behind b on those"
+        " that both answered."
+    )
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,13 @@ def test_a_file_of_ones_own_is_read_and_its_labels_through_the_aliases(tmp_path,
     assert set(lines_in(user(prompts))) < {f"Drop {n}." for n in range(5)}
 
 
+def test_a_line_of_json_ends_at_a_line_feed_alone(tmp_path, hipo):
+    rows = [{**ROW, "line": f"Look:\u2028{n}\x85 and\u2029 {n}."} for n in range(2)]
+    text = "\r\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    pool = read_examples(written(tmp_path, "mine.jsonl", text), hipo)
+    assert [example.line for example in pool.examples] == [row["line"] for row in rows]
+
+
 def test_examples_that_are_too_few_are_counted_in_one_message(tmp_path, hipo):
     pool = read_examples(written(tmp_path, "mine.yaml", json.dumps([ROW, ROW])), hipo)
     with pytest.raises(UsageError, match=r"4 examples are to be shown .*mine\.yaml has 2"):
