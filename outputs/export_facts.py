@@ -24,6 +24,7 @@ from outputs.value_names import names_of, value_names
 from scenarios.openings import opens_alike
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.speakers import speakers
+from scenarios.terms import INITIATOR, RESPONDER
 
 _OPENINGS = ("shared", "by-goal", "")
 
@@ -204,10 +205,12 @@ def _generators(found: OpenSelection, seen: Seen) -> tuple[Generator, ...]:
             n = seen.arms[run.name, arm.id]
             if not n:
                 continue
-            for role, model in arm.models.items():
+            unheard = {INITIATOR, RESPONDER} - who.keys() if who else set()
+            spoke = {role: model for role, model in arm.models.items() if role not in unheard}
+            for role, model in spoke.items():
                 roles[model].add(who.get(role, role))
                 strategies[model].add(arm.strategy)
-            for model in set(arm.models.values()):
+            for model in set(spoke.values()):
                 dialogues[model] += n
     return tuple(
         Generator(model, tuple(sorted(roles[model])), tuple(sorted(strategies[model])), n)

@@ -49,13 +49,7 @@ def outcome_sentence(study: StudyResult) -> str:
     clear = [one for one in found if is_clear(one)]
     compared = f"{len(found)} comparisons" if len(found) > 1 else "one comparison"
     if not clear:
-        return (
-            f"No strategy can be told apart from {BASELINE}: the intervals of all {compared} "
-            "contain zero."
-            if len(found) > 1
-            else f"Nothing can be told apart from {BASELINE}: the interval of the {compared} "
-            "contains zero."
-        )
+        return _nothing_apart(sum(one.interval is not None for one in found))
     told = []
     for ahead, word in ((True, "ahead of"), (False, "behind")):
         side = [one for one in clear if ((one.value or 0) > 0) == ahead]
@@ -67,6 +61,21 @@ def outcome_sentence(study: StudyResult) -> str:
     chance = 0.05 * len(found)
     luck = f" By chance alone about {chance:.1g} of {compared} would stand out." if rest else ""
     return f"{'; '.join(told)}{left}.{luck}"
+
+
+def _nothing_apart(intervals: int) -> str:
+    """Say that no interval leaves zero out, or that no comparison has one."""
+    if not intervals:
+        return (
+            f"Nothing can be told apart from {BASELINE}: no comparison has an interval, as with one "
+            "scenario there is none."
+        )
+    if intervals == 1:
+        return f"Nothing can be told apart from {BASELINE}: the interval of the one comparison contains zero."
+    return (
+        f"No strategy can be told apart from {BASELINE}: the intervals of all {intervals} comparisons "
+        "contain zero."
+    )
 
 
 def _named(study: StudyResult, who: tuple[str, str]) -> str:

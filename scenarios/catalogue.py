@@ -16,6 +16,7 @@ from scenarios.pack import (
     FAMILIES,
     LIBRARY,
     PATH_VARIABLE,
+    SchemeFound,
     check_place,
     id_clash,
     is_for_examples,
@@ -128,7 +129,7 @@ class Catalogue:
 
     @classmethod
     def _read(cls, folders: Sequence[Path], *, real_names: bool) -> Catalogue:
-        """Read every file under the folders once."""
+        """Read every file under the folders once; a label scheme beside scenarios is none of them."""
         roots = [named_root(folder) for folder in folders]
         entries: dict[str, CatalogueEntry] = {}
         problems: list[Problem] = []
@@ -141,6 +142,8 @@ class Catalogue:
                 seen.add(real)
                 try:
                     _add(entries, _read_entry(path, root, real_names=real_names))
+                except SchemeFound as error:
+                    problems += error.problems if root.is_file() else ()
                 except InputError as error:
                     problems += error.problems
         if problems:

@@ -15,6 +15,7 @@ from scenarios.located import Located
 from scenarios.pack import (
     FAMILIES,
     LIBRARY,
+    SchemeFound,
     check_place,
     id_clash,
     is_for_examples,
@@ -41,6 +42,8 @@ class Inspection:
     files: int
     problems: tuple[Problem, ...]
     """Errors and warnings, in the order of the files and of their lines."""
+    passed_over: tuple[Path, ...] = ()
+    """Files beside them of the other kind (label schemes, scenarios), which were not checked."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -62,7 +65,7 @@ def inspect_files(
     library: Path = LIBRARY,
     checks: Sequence[ScenarioCheck] = (),
 ) -> Inspection:
-    """Check the scenarios under the given roots, each file once.
+    """Check the scenarios under the given roots, each file once; label schemes beside them are named.
 
     Args:
         roots: directories and single files; ``library-plus`` is the pack of that name.
@@ -82,8 +85,11 @@ def inspect_files(
     for root in roots:
         for path in scenario_files(root):
             real = real_path(path)
-            if real not in problems:
-                problems[real] = inspector.file(path, root, real)
+            if real in problems or real in inspector.schemes:
+                continue
+            found = inspector.file(path, root, real)
+            if real not in inspector.schemes:
+                problems[real] = found
     if not problems:
         where = ", ".join(shown_path(root) for root in roots)
         raise UsageError(
@@ -92,7 +98,8 @@ def inspect_files(
     for real, problem in inspector.alike([library, FAMILIES, *beside]):
         problems[real].append(problem)
     in_order = (sorted(found, key=lambda problem: problem.line or 0) for found in problems.values())
-    return Inspection(len(problems), tuple(chain.from_iterable(in_order)))
+    every = tuple(chain.from_iterable(in_order))
+    return Inspection(len(problems), every, tuple(inspector.schemes.values()))
 
 
 def inspect_draft(
@@ -136,11 +143,18 @@ class _Inspector:
     checks: tuple[ScenarioCheck, ...] = ()
     taken: dict[str, Path] = field(default_factory=dict)
     read: dict[Path, PlacedScenario] = field(default_factory=dict)
+    schemes: dict[Path, Path] = field(default_factory=dict)
+    """Label schemes in folders of scenarios, by their real path."""
 
     def file(self, path: Path, root: Path, real: Path) -> list[Problem]:
         """Return the problems of one file."""
         try:
             scenario, located = read_scenario(path, root)
+        except SchemeFound as error:
+            if root.is_file():
+                return list(error.problems)
+            self.schemes[real] = path
+            return []
         except InputError as error:
             return list(error.problems)
         self.read[real] = PlacedScenario(scenario, located)

@@ -24,6 +24,10 @@ PATH_VARIABLE = "HIPO_SCENARIO_PATH"
 MAX_FILES = 10_000
 
 
+class SchemeFound(InputError):
+    """A file among scenarios holds a label scheme, as the author's form writes it beside them."""
+
+
 def scenario_files(root: Path) -> Iterator[Path]:
     """Yield the YAML files under a directory in order, or the one file that is named.
 
@@ -81,6 +85,7 @@ def read_scenario(path: Path, root: Path) -> tuple[Scenario, Located]:
         root: the directory it was found under, which it must not lead out of; or the file itself.
 
     Raises:
+        SchemeFound: the file is a label scheme.
         InputError: the file is no scenario; every problem of its shape.
     """
     located = read_yaml(path, within=root if root.is_dir() else None)
@@ -88,7 +93,7 @@ def read_scenario(path: Path, root: Path) -> tuple[Scenario, Located]:
         isinstance(located.data, dict)
         and "dimensions" in located.data.keys() - Scenario.model_fields.keys()
     ):
-        raise InputError([_scheme_found(located)])
+        raise SchemeFound([_scheme_found(located)])
     return validate_model(Scenario, located), located
 
 
@@ -98,7 +103,7 @@ def _scheme_found(located: Located) -> Problem:
         ("dimensions",),
         found="a label scheme",
         expected="a scenario",
-        hint="keep schemes in a folder of their own",
+        hint="name it with --scheme",
         code="scheme",
     )
 

@@ -16,12 +16,14 @@ from scenarios.schemes.registry import is_shipped, scheme_names, shipped_files
 from scenarios.text_file import real_path, shown_path
 from scenarios.yaml_source import read_yaml, validate_model
 
+_SCENARIO = "scenario"
+"""The code of the problem that a file is a scenario."""
 SchemeCheck = Callable[[Scheme, Located], Iterable[Problem]]
 """A check that needs what is not known here, such as which functions there are."""
 
 
 def inspect_schemes(roots: Sequence[Path] = (), checks: Sequence[SchemeCheck] = ()) -> Inspection:
-    """Check scheme files, each once.
+    """Check scheme files, each once; scenarios beside them in a folder are named.
 
     Args:
         roots: files, and folders with everything below them; none: the schemes that ship.
@@ -33,16 +35,20 @@ def inspect_schemes(roots: Sequence[Path] = (), checks: Sequence[SchemeCheck] = 
     paths = [path for root in roots for path in scenario_files(root)] or (
         [] if roots else shipped_files()
     )
-    if not paths:
+    files = {real_path(path): path for path in paths}
+    named = {real_path(root) for root in roots if root.is_file()}
+    problems: list[Problem] = []
+    passed_over: list[Path] = []
+    for real, path in files.items():
+        found = list(_of_file(path, checks))
+        if real not in named and any(problem.code == _SCENARIO for problem in found):
+            passed_over.append(path)
+        else:
+            problems += sorted(found, key=lambda problem: problem.line or 0)
+    if len(files) == len(passed_over):
         where = ", ".join(shown_path(root) for root in roots)
         raise UsageError(f"there is no scheme under {where}", "schemes are files ending in .yaml")
-    files = {real_path(path): path for path in paths}
-    problems = [
-        problem
-        for path in files.values()
-        for problem in sorted(_of_file(path, checks), key=lambda problem: problem.line or 0)
-    ]
-    return Inspection(len(files), tuple(problems))
+    return Inspection(len(files) - len(passed_over), tuple(problems), tuple(passed_over))
 
 
 def inspect_scheme(
@@ -73,6 +79,16 @@ def _of_file(path: Path, checks: Sequence[SchemeCheck]) -> Iterator[Problem]:
         located = read_yaml(path)
     except InputError as error:
         yield from error.problems
+        return
+    data = located.data
+    if isinstance(data, dict) and "background" in data and "dimensions" not in data:
+        yield located.problem(
+            ("background",),
+            found="a scenario",
+            expected="a label scheme",
+            hint="hipo scenarios validate checks it",
+            code=_SCENARIO,
+        )
     else:
         yield from inspect_scheme(located, path, checks)
 

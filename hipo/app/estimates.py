@@ -22,7 +22,7 @@ from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Dimension
 from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.speakers import speakers, turn_unit
-from scenarios.terms import LabelValue
+from scenarios.terms import INITIATOR, LabelValue
 from scenarios.variation import manner_lines
 
 BYTES_PER_TOKEN = 4
@@ -177,7 +177,8 @@ def _calls(
 ) -> tuple[Calls, ...]:
     """Return what an arm asks for: its questions, and what its strategy says for each answer.
 
-    A strategy that writes whole dialogues asks nothing as the initiator.
+    Nothing is asked as the initiator by a strategy that writes whole dialogues, nor where the words
+    of everybody who speaks are labelled.
     """
     asked = _mean_tokens((s.asked, s.weight) for s in samples if s.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
@@ -211,10 +212,10 @@ def _calls(
                 together=of.together,
             )
         )
-    if strategy.knows_all:
+    if strategy.knows_all or INITIATOR not in speakers(prepared.scenarios.values()):
         return tuple(map(rest, answered))
-    who = asked_of("initiator")
-    initiator = Calls("initiator", "initiator", who, questions, questions, asked, QUESTION_TOKENS)
+    who = asked_of(INITIATOR)
+    initiator = Calls(INITIATOR, INITIATOR, who, questions, questions, asked, QUESTION_TOKENS)
     return tuple(map(rest, (initiator, *answered)))
 
 

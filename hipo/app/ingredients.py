@@ -249,6 +249,8 @@ class _ScenarioPool:
             )
 
     def _load(self) -> Catalogue:
+        if self._recipe.only_scenario_dirs and self._recipe.scenario_dirs and not self._dirs:
+            return Catalogue({})  # the folders are gone since: the run has what was in them
         try:
             real_names = self._recipe.real_names
             if self._recipe.only_scenario_dirs:

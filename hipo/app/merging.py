@@ -161,7 +161,8 @@ def _refuse_different(first: _Source, other: _Source) -> None:
         listed = "\n".join(f"  {change}" for change in changes)
         raise UsageError(
             f"{first.folder} and {other.folder} are of different configurations:\n{listed}",
-            "merge runs of one recipe; compare others with: hipo report, or hipo export of both",
+            "merge runs of one recipe; hipo export takes several others into one set, and hipo view"
+            " shows them side by side",
         )
 
 

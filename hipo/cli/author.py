@@ -7,10 +7,11 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.recipe_options import RecipeChanges
 from hipo.cli.console import dollars
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
-from hipo.cli.options import PLUGINS
+from hipo.cli.options import PLUGINS, with_recipe_options
 from scenarios.errors import UsageError
 from scenarios.text_file import shown_path
 
@@ -19,7 +20,9 @@ NEEDED = ("fastapi", "uvicorn")
 
 
 @app.command("author")
+@with_recipe_options("models.default.base_url", "models.default.api_key_env")
 def author(
+    *,
     folder: Path = typer.Argument(
         ..., metavar="FOLDER", help="Of scenarios and schemes; nothing outside it is written."
     ),
@@ -32,6 +35,7 @@ def author(
     ),
     port: int = typer.Option(8644, "--port", min=1, max=65535, help="On this machine only."),
     plugins: list[Path] | None = PLUGINS,
+    given: RecipeChanges,
 ) -> int:
     """Serve a form for scenarios and label schemes, checked as you type, until interrupted.
 
@@ -48,7 +52,7 @@ def author(
     from quality.web.single_owner import SingleOwner  # noqa: PLC0415 - optional
 
     address = Address(port=port)
-    desk = open_desk(folder, model, dollars)
+    desk = open_desk(folder, model, dollars, given)
 
     def announce(token: str) -> None:
         say(f"  {address.url}/enter?token={token}")

@@ -19,6 +19,7 @@ from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import FAMILIES, LIBRARY, LIBRARY_PLUS, PATH_VARIABLE, PLUS_NAME, roots_in
 from scenarios.schemes.registry import load_scheme
+from scenarios.text_file import shown_path
 
 app = command_app()
 
@@ -67,6 +68,7 @@ def validate(
         for problem in inspection.problems:
             print(described(problem))
         print(inspection_summary(inspection) + (f"; {remark}" if remark else ""))
+        print_passed_over(inspection, "no scenario: hipo scheme validate")
     counted = inspection.problems if strict else inspection.errors
     return ExitCode.FAILED_CASES if counted else ExitCode.DONE
 
@@ -79,7 +81,8 @@ def inspection_as_json(
     ``files``, ``errors`` and ``warnings``: how many; of scenarios also ``meanings_compared``:
     whether an embedding model took part; ``problems``: a list of objects with ``file``, ``line`` (None where a file could
     not be read at all), ``field`` (dotted, empty for the file as a whole), ``found``, ``expected``,
-    ``hint``, ``code`` and ``severity`` (``error`` or ``warning``).
+    ``hint``, ``code`` and ``severity`` (``error`` or ``warning``); ``passed_over``: files of the
+    other kind (label schemes, scenarios) in the same folder, which were not checked.
     """
     return {
         "files": inspection.files,
@@ -87,7 +90,15 @@ def inspection_as_json(
         "warnings": len(inspection.warnings),
         **({} if meanings is None else {"meanings_compared": meanings}),
         "problems": [asdict(problem) for problem in inspection.problems],
+        "passed_over": [shown_path(path) for path in inspection.passed_over],
     }
+
+
+def print_passed_over(inspection: Inspection, instead: str) -> None:
+    """Name the files that were not checked, and the command for them."""
+    if inspection.passed_over:
+        files = " ".join(map(shown_path, inspection.passed_over))
+        print(harmless(f"not checked, as {instead} {files}"))
 
 
 def described(problem: Problem) -> str:

@@ -10,7 +10,12 @@ from hipo.cli.console import Format, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS
-from hipo.cli.scenario_validate import described, inspection_as_json, inspection_summary
+from hipo.cli.scenario_validate import (
+    described,
+    inspection_as_json,
+    inspection_summary,
+    print_passed_over,
+)
 from hipo.cli.scheme_options import PRINT
 from quality.derived import check_derived
 from scenarios.scheme_inspection import inspect_schemes
@@ -43,5 +48,6 @@ def validate(
         for problem in inspection.problems:
             print(described(problem))
         print(inspection_summary(inspection))
+        print_passed_over(inspection, "no scheme: hipo scenarios validate")
     counted = inspection.problems if strict else inspection.errors
     return ExitCode.FAILED_CASES if counted else ExitCode.DONE

@@ -12,6 +12,7 @@ from outputs.report.exhibits import flags_section, samples_section, showcase_sec
 from outputs.report.gathered import Gathered, ReportOptions, gather
 from outputs.report.judged import agreement_section, strategies_section, turns_section
 from outputs.report.labels import labels_section, tactics_section
+from outputs.report.method import method_section
 from outputs.report.overview import funnel_section, notices, overview_section
 from outputs.report.page import Page, render_page
 from outputs.report.shortcuts import shortcuts_section
@@ -63,6 +64,7 @@ def report_page(run: Gathered, version: str) -> Page:
         sections=(
             showcase_section(run),
             overview_section(run),
+            *(() if run.imported else (method_section(run),)),
             funnel_section(run),
             labels_section(run),
             accepted_section(run),

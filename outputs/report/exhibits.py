@@ -31,8 +31,8 @@ _MOST_CODES = 14
 def showcase_section(run: Gathered) -> ReportSection:
     """Return one dialogue of each strategy, with how its answers came to be."""
     lead = (
-        "One of each strategy, with what was drafted, criticised or voted on before it was said. "
-        f"{_who_knows(run.showcase)}."
+        "One of each strategy, with what was drafted, criticised or voted on before it was said."
+        f"{_who_knows(run.showcase)}"
     )
     shown = [_transcript(run, exhibit, unfolded=True, traced=True) for exhibit in run.showcase]
     none = Remark("No dialogue has been generated yet.")
@@ -43,8 +43,8 @@ def showcase_section(run: Gathered) -> ReportSection:
 def samples_section(run: Gathered) -> ReportSection:
     """Return dialogues that differ as far as possible."""
     lead = (
-        "Chosen to differ in scenario, category, arm, goal and length. "
-        f"{_who_knows(run.samples)}; the reasons for a label are the generator's own."
+        "Chosen to differ in scenario, category, arm, goal and length."
+        f"{_who_knows(run.samples)} The reasons for a label are the generator's own."
     )
     blocks = tuple(_transcript(run, exhibit) for exhibit in run.samples)
     none = Remark("There are no more dialogues.")
@@ -92,9 +92,11 @@ def _has_flow(exhibit: ReportedDialogue) -> bool:
 
 
 def _who_knows(exhibits: Sequence[ReportedDialogue]) -> str:
+    if not exhibits:
+        return ""
     if any(_has_flow(exhibit) for exhibit in exhibits):
-        return "A private fact is known to those alone whose names stand before it"
-    return "The private fact is known to the responder alone"
+        return " A private fact is known to those alone whose names stand before it."
+    return " The private fact is known to the responder alone."
 
 
 def _transcript(

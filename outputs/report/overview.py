@@ -163,7 +163,7 @@ def funnel_section(run: Gathered) -> ReportSection:
         _stage("Accepted", verdicts["accepted"] if verified else None, run.state.planned),
         _stage(
             "Exported", run.options.exported, run.state.planned,
-            unknown="not known" if run.options.exports else "none recorded",
+            unknown=_uncounted(run),
         ),
     ]  # fmt: skip
     losses = _losses(run, verdicts, deciders)
@@ -188,6 +188,14 @@ def funnel_section(run: Gathered) -> ReportSection:
         blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
+
+
+def _uncounted(run: Gathered) -> str:
+    """Say why it is not known how many accepted dialogues have left."""
+    if not run.options.exports:
+        return "none recorded"
+    taken = any(export.verdict == "accepted" for export in run.options.exports)
+    return "not known" if taken else "no set of accepted ones"
 
 
 def _losses(run: Gathered, verdicts: Counter[str], deciders: Counter[tuple[str, str]]) -> Table:

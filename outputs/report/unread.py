@@ -29,7 +29,7 @@ def unread_rules(languages: Mapping[str, int], settings: GateSettings) -> tuple[
     return tuple(
         Remark(
             f"{counted(sum(languages[one] for one in found), 'dialogue')} in "
-            f"{', '.join(map(described_language, found))}: the rules {', '.join(rules)} do not "
+            f"{', '.join(map(described_language, found))}: {_naming(rules)} not "
             "know the language. That they flagged nothing there says nothing.",
             tone="warning",
         )
@@ -49,6 +49,11 @@ def measured_in_signs(languages: Mapping[str, int]) -> tuple[Remark, ...]:
             "the same language alone."
         ),
     )
+
+
+def _naming(rules: tuple[str, ...]) -> str:
+    named = ", ".join(rules)
+    return f"the rule {named} does" if len(rules) == 1 else f"the rules {named} do"
 
 
 def _bare(language: str) -> str:

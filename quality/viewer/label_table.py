@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +47,13 @@ class LabelTable:
 
 
 def label_table(
-    columns: DialogueColumns, mask: Mask, utterances: Mask, down: str, across: str
+    columns: DialogueColumns,
+    mask: Mask,
+    utterances: Mask,
+    down: str,
+    across: str,
+    *,
+    order: Mapping[str, Sequence[str]],
 ) -> LabelTable:
     """Count the utterances of some dialogues by the labels of two dimensions.
 
@@ -55,14 +63,15 @@ def label_table(
         utterances: the utterances that are counted, as far as they are in these dialogues.
         down: dimension of the rows.
         across: dimension of the columns; the same one counts each of its labels once.
+        order: the labels of each dimension as the scheme has them, ordinal ones from low to high.
     """
     first, second = columns.labels[down], columns.labels[across]
     there = utterances & mask[columns.utterance] & (first.codes >= 0) & (second.codes >= 0)
     wide = len(second.names)
     pairs = first.codes[there].astype(np.int64) * wide + second.codes[there]
     counts = np.bincount(pairs, minlength=len(first.names) * wide).reshape(-1, wide)
-    kept_down = _frequent(counts.sum(axis=1), first.names)
-    kept_across = _frequent(counts.sum(axis=0), second.names)
+    kept_down = _frequent(counts.sum(axis=1), first.names, order.get(down, ()))
+    kept_across = _frequent(counts.sum(axis=0), second.names, order.get(across, ()))
     kept = counts[np.ix_(kept_down, kept_across)]
     return LabelTable(
         down=down,
@@ -78,10 +87,24 @@ def label_table(
     )
 
 
-def _frequent(counts: NDArray[np.int64], names: tuple[str, ...]) -> list[int]:
-    """Return the codes of the most frequent labels that occur, in the order of their names."""
+def in_order(names: Iterable[str], order: Sequence[str]) -> list[str]:
+    """Return labels as the scheme has them; others follow, numbers by their size, then by name."""
+
+    def place(name: str) -> tuple[int, float, str]:
+        at = order.index(name) if name in order else len(order)
+        try:
+            return at, float(name), name
+        except ValueError:
+            return at, math.inf, name
+
+    return sorted(names, key=place)
+
+
+def _frequent(counts: NDArray[np.int64], names: tuple[str, ...], order: Sequence[str]) -> list[int]:
+    """Return the codes of the most frequent labels that occur, in order."""
     there = [code for code in np.argsort(-counts, kind="stable").tolist() if counts[code]]
-    return sorted(there[:MOST_LABELS], key=lambda code: names[code])
+    kept = {names[code]: code for code in there[:MOST_LABELS]}
+    return [kept[name] for name in in_order(kept, order)]
 
 
 def _cell(n: int, row: int) -> CrossedLabels:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from quality.viewer.columns import VERDICTS, DialogueColumns, Mask
 from quality.viewer.dialogue_filter import DialogueFilter
+from quality.viewer.label_table import in_order
 from quality.viewer.viewed_run import ViewedRun
 from scenarios.arms import Arm
 
@@ -83,15 +84,16 @@ def list_page(run: ViewedRun, chosen: DialogueFilter, number: int) -> ListPage:
         found=len(rows),
         number=number,
         pages=pages,
-        groups=choice_groups(columns, chosen, found),
+        groups=choice_groups(run, chosen, found),
         unindexed=int(np.count_nonzero(columns.seq > run.words.until)) if chosen.text else 0,
     )
 
 
 def choice_groups(
-    columns: DialogueColumns, chosen: DialogueFilter, found: Mask | None = None
+    run: ViewedRun, chosen: DialogueFilter, found: Mask | None = None
 ) -> tuple[ChoiceGroup, ...]:
     """Return the selects of the form; one that has no two values, and no wish, is left out."""
+    columns, order = run.columns, run.label_order
     counts = columns.choices(chosen, found)
     wishes = dict(chosen.wishes)
     groups = []
@@ -102,7 +104,8 @@ def choice_groups(
         if wish or len([value for value in total if value]) > 1 or (values and parameter == "flag"):
             name = parameter.removeprefix("label.")
             title = _TITLES.get(name, name.replace("_", " ").capitalize())
-            groups.append(ChoiceGroup(parameter, title, _choices(parameter, values, wish)))
+            choices = _choices(parameter, values, wish, order.get(name, ()))
+            groups.append(ChoiceGroup(parameter, title, choices))
     return tuple(groups)
 
 
@@ -126,14 +129,16 @@ def arm_names(arms: Mapping[str, Arm]) -> dict[str, str]:
     return names
 
 
-def _choices(parameter: str, values: Mapping[str, int], wish: str) -> tuple[FilterChoice, ...]:
+def _choices(
+    parameter: str, values: Mapping[str, int], wish: str, order: Sequence[str]
+) -> tuple[FilterChoice, ...]:
     names = list(values)
     if parameter == "verdict":
         names = [verdict for verdict in VERDICTS if verdict in values]
     elif parameter == "flag":
         names = sorted(values, key=lambda value: (-values[value], value))
     else:
-        names = sorted(values)
+        names = in_order(values, order)
     kept = names[:MOST_CHOICES]
     if wish and wish not in kept:
         kept.append(wish)

@@ -51,7 +51,7 @@ async def scenarios(request: Request, number: int) -> Response:
     by: GroupedBy = "fact" if request.query_params.get("by") == "fact" else "scenario"
     columns, found = run.columns, run.found(chosen.text)
     rows = group_table(columns, columns.mask(chosen, found), by)
-    groups = choice_groups(columns, chosen, found)
+    groups = choice_groups(run, chosen, found)
     # A verdict that nothing has needs no column.
     verdicts = [
         (place, name) for place, name in enumerate(VERDICTS) if any(r.verdicts[place] for r in rows)
@@ -75,8 +75,8 @@ async def labels(request: Request, number: int) -> Response:
     if down not in columns.labels or across not in columns.labels:
         raise RefusedRequest(404, "There is no such dimension in this run.")
     mask, utterances = columns.mask(chosen, found), columns.utterances_with(chosen)
-    table = label_table(columns, mask, utterances, down, across)
-    groups = choice_groups(columns, chosen, found)
+    table = label_table(columns, mask, utterances, down, across, order=run.label_order)
+    groups = choice_groups(run, chosen, found)
     return page(
         request, "labels", number,
         table=table, groups=groups, chosen=chosen, dimensions=dimensions,

@@ -18,6 +18,7 @@ from pipeline.store.queries.browsing import BrowsingReader
 from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, connect_readonly
+from prompts.scheme_text import label_text
 from quality.viewer.column_reading import ColumnReading
 from quality.viewer.columns import Mask
 from quality.viewer.word_index import WordIndex
@@ -90,6 +91,15 @@ class ViewedRun:
     def arms(self) -> dict[str, Arm]:
         """The arms of the run by id."""
         return {arm.id: arm.arm for arm in self.state().arms}
+
+    @property
+    def label_order(self) -> dict[str, tuple[str, ...]]:
+        """The labels of each dimension as the scheme has them; none where it is lost."""
+        try:
+            dimensions = self._material.scheme.dimensions
+        except UsageError:
+            return {}
+        return {one.id: tuple(map(label_text, one.values)) for one in dimensions}
 
     def state(self) -> RunState:
         """Return where the run stands now."""

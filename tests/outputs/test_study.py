@@ -173,6 +173,18 @@ def test_a_study_of_equals_says_that_nothing_can_be_told_apart(study):
     )
 
 
+def test_a_study_of_one_scenario_claims_nothing_of_intervals_that_there_are_not(study):
+    bare = [replace(d, value=0.1, interval=None) for d in study.differences]
+    assert outcome_sentence(replace(study, differences=tuple(bare))) == (
+        "Nothing can be told apart from direct: no comparison has an interval, as with one "
+        "scenario there is none."
+    )
+    one = replace(bare[0], interval=Interval(-0.1, 0.2))
+    assert outcome_sentence(replace(study, differences=(one, *bare[1:]))) == (
+        "Nothing can be told apart from direct: the interval of the one comparison contains zero."
+    )
+
+
 def test_one_program_in_both_chairs_is_shown_once(study):
     one = replace(study, judges=("external x/same", "self y/same"))
     assert seats(one) == (("external", "blind reading"),)

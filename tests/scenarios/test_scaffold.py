@@ -3,11 +3,14 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scenarios.errors import UsageError
+from scenarios.catalogue import Catalogue
+from scenarios.errors import InputError, UsageError
 from scenarios.inspection import inspect_files
 from scenarios.scaffold import WIDTH, new_scenario
+from scenarios.scheme_inspection import inspect_schemes
 from scenarios.schemes.model import Dimension, Label, Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
+from scenarios.schemes.scaffold import new_scheme
 from scenarios.spec import Scenario
 from scenarios.yaml_source import read_yaml_text
 
@@ -116,4 +119,21 @@ def test_a_scheme_among_scenarios_is_one_problem_and_not_one_for_each_of_its_fie
     path.write_text("id: mine\ntitle: Mine\nassigned: goal\ndimensions: []\n", encoding="utf-8")
     (found,) = inspect_files([path]).problems
     assert (found.code, found.line, found.found) == ("scheme", 4, "a label scheme")
-    assert "folder of their own" in found.hint
+    assert found.hint == "name it with --scheme"
+    with pytest.raises(InputError, match="found a label scheme"):
+        Catalogue.own([path])
+
+
+def test_a_folder_may_hold_scenarios_and_their_scheme_as_the_form_of_authors_writes_them(tmp_path):
+    scheme = tmp_path / "advice.yaml"
+    scheme.write_text(new_scheme("advice", flow=True), encoding="utf-8")
+    text = new_scenario("stairs", load_scheme(str(scheme)))
+    (tmp_path / "stairs.yaml").write_text(text, encoding="utf-8")
+    assert list(Catalogue.own([tmp_path]).entries) == ["stairs"]
+    found = inspect_files([tmp_path], scheme=load_scheme(str(scheme)))
+    assert (found.files, found.errors, found.passed_over) == (1, (), (scheme,))
+    schemes = inspect_schemes([tmp_path])
+    assert (schemes.files, schemes.errors) == (1, ())
+    assert schemes.passed_over == (tmp_path / "stairs.yaml",)
+    (named,) = inspect_schemes([tmp_path / "stairs.yaml"]).problems
+    assert (named.found, named.expected) == ("a scenario", "a label scheme")

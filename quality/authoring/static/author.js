@@ -4,7 +4,7 @@
 const form = document.getElementById("author");
 
 const text = (key, name, hint = "", more = {}) => ({ kind: "text", key, name, hint, ...more });
-const choice = (key, name, options, hint = "") => ({ kind: "choice", key, name, options, hint });
+const choice = (key, name, options, hint = "", more = {}) => ({ kind: "choice", key, name, options, hint, ...more });
 const group = (key, name, fields) => ({ kind: "group", key, name, fields });
 const items = (key, name, one, fields, fresh, hint = "") => ({ kind: "items", key, name, one, fields, fresh, hint });
 const lines = (key, name, one, hint = "") => ({ kind: "items", key, name, one, fields: null, fresh: () => "", hint });
@@ -21,14 +21,20 @@ function scenarioFields(data, known) {
     text("aim", "Aim", "Goes on after “wants to”."), text("voice", "Voice", "How this person talks. May be left out.", { optional: true }),
   ];
   const statement = [text("text", "Statement"), names("claims", "Claims it makes", claims)];
+  const roles = () => Object.keys(data.roles || {});
+  const facts = Array.isArray(data.facts) ? data.facts : [];
+  // With a flow alone, or where a file has it without one, which is told at its field.
+  const shared = data.flow || facts.some((fact) => fact && fact.also_known_by)
+    ? [names("also_known_by", "Also known by", roles, "Who else knows it, besides the owner; each is told who does.")] : [];
   const goals = Object.keys((((data.opening || {}).by_goal || [])[0] || {}).statements || {});
   const fields = [
     group(null, "Scene", [
       text("title", "Title", "Gives no fact away."), choice("category", "Category", known.categories),
       text("summary", "Summary", "One sentence that says what it is about."), names("tags", "Tags", () => known.tags),
+      lines("languages", "Languages that the texts are written in", "language", "Codes, as en, es or zh; without any, en."),
       text("background", "Background", "Three to six sentences that everybody knows.", { rows: 5 }),
     ]),
-    group("roles", "Roles", Object.keys(data.roles || {}).map((key) => group(key, key, role))),
+    group("roles", "Roles", roles().map((key) => group(key, key, role))),
   ];
   if (!data.flow) {
     fields.push(
@@ -43,12 +49,13 @@ function scenarioFields(data, known) {
       ]));
   }
   fields.push(
-    items("claims", "Claims: what the responder holds out as true", "claim", [text("id", "Id"), text("text", "One sentence, true or false")], () => ({ id: "", text: "" })),
+    items("claims", `Claims: what ${data.flow ? "somebody" : "the responder"} holds out as true`, "claim", [text("id", "Id"), text("text", "One sentence, true or false")], () => ({ id: "", text: "" })),
     items("facts", "Private facts", "fact",
       [text("id", "Id"), text("about", "About", "Names the subject without telling the fact."), text("text", "The fact", "One or two full sentences in the third person."),
+        choice("owner", "Owner", roles, data.flow ? "Who knows it." : "Who knows it; dialogues are about facts of the responder.", { preset: "responder" }), ...shared,
         text("angle", "Angle", "A question that brings it up, from somebody who does not know it.", { optional: true }),
-        items("cover", "Cover: claims a deceiver would have believed instead", "cover", [choice("claim", "Claim", claims), choice("gain", "Who gains", ["self", "protects", "surprise"])], () => ({ claim: claims()[0] || "", gain: "self" }))],
-      () => ({ id: "", about: "", text: "", ...(data.flow ? { owner: Object.keys(data.roles || {})[0] } : {}) })),
+        items("cover", "Cover: claims a deceiver would have believed instead", "cover", [choice("claim", "Claim", claims), choice("gain", "Who gains", ["self", "protects", "surprise"], "", { preset: "self" })], () => ({ claim: claims()[0] || "", gain: "self" }))],
+      () => ({ id: "", about: "", text: "", ...(data.flow ? { owner: roles()[0] } : {}) })),
     { kind: "grid", name: "Facts × claims: what each fact does to each claim" },
     group("outcome", "Outcome", [text("text", "How it ended"), text("as_of", "As of", "YYYY, YYYY-MM or YYYY-MM-DD.")]));
   return fields;
@@ -161,6 +168,8 @@ class AuthorForm {
     return this.make("fieldset", { class: "field", "data-path": path }, this.make("legend", {}, name), this.make("div", { class: "said-here" }), ...children);
   }
 
+  hints(field) { return field.hint ? [this.make("span", { class: "hint" }, field.hint)] : []; }
+
   adds(name, act) {
     const button = this.make("button", { type: "button", class: "adds" }, name);
     button.addEventListener("click", act);
@@ -169,7 +178,7 @@ class AuthorForm {
 
   input(field, holder, path) {
     const id = `f${(this.count += 1)}`;
-    const value = holder[field.key];
+    const value = holder[field.key] === undefined ? field.preset : holder[field.key];
     let control;
     if (field.kind === "choice") {
       const given = field.ofItem ? field.options(this.owner)() : typeof field.options === "function" ? field.options() : field.options;
@@ -188,9 +197,7 @@ class AuthorForm {
     });
     // Other parts of the form name this id: they are drawn anew once the focus has gone on.
     if (field.key === "id") control.addEventListener("change", () => { this.stale = true; this.drawLater(); });
-    const parts = [this.make("label", { for: id }, field.name)];
-    if (field.hint) parts.push(this.make("span", { class: "hint" }, field.hint));
-    return this.make("div", { class: "field", "data-path": path }, ...parts, control, this.make("div", { class: "said-here", id: `${id}-said` }));
+    return this.make("div", { class: "field", "data-path": path }, this.make("label", { for: id }, field.name), ...this.hints(field), control, this.make("div", { class: "said-here", id: `${id}-said` }));
   }
 
   checks(field, holder, path) {
@@ -207,7 +214,7 @@ class AuthorForm {
       });
       return this.make("label", {}, box, ` ${one}`);
     });
-    return this.make("div", { class: "field", "data-path": path, role: "group", "aria-label": field.name }, this.make("span", { class: "name" }, field.name), this.make("div", { class: "checks" }, ...boxes), this.make("div", { class: "said-here" }));
+    return this.make("div", { class: "field", "data-path": path, role: "group", "aria-label": field.name }, this.make("span", { class: "name" }, field.name), ...this.hints(field), this.make("div", { class: "checks" }, ...boxes), this.make("div", { class: "said-here" }));
   }
 
   list(field, holder, path) {
@@ -234,7 +241,7 @@ class AuthorForm {
       holder[field.key] = [...list, field.fresh()];
       this.changed(true, `${path}[${list.length}]`);
     });
-    return this.part(path, field.name, ...parts, add);
+    return this.part(path, field.name, ...this.hints(field), ...parts, add);
   }
 
   grid(field) {

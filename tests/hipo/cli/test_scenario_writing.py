@@ -31,6 +31,14 @@ def test_a_new_file_validates_and_can_be_played_at_once(bench):
     assert [one["goal"] for one in shown] == GOALS
 
 
+def test_a_preview_is_in_the_language_of_the_scenario(bench):
+    assert bench("new", "lost_luggage", "-o", "mine")[0] == 0
+    path = Path("mine/lost_luggage.yaml")
+    path.write_text(path.read_text().replace("languages: [en]", "languages: [es]"))
+    code, _, err = bench("preview", str(path), "--model", "offline/rules")
+    assert (code, "offline/rules has no language 'es'" in err) == (2, True), err
+
+
 def test_nothing_is_written_over(bench):
     assert bench("new", "lost_luggage")[0] == 0
     before = Path("lost_luggage.yaml").read_bytes()

@@ -12,6 +12,9 @@ from playwright.sync_api import Browser, Page, Route, expect
 from benchmarks.machine import free_port
 from quality.web.server import Address
 from scenarios.inspection import inspect_files
+from scenarios.scaffold import new_scenario
+from scenarios.schemes.registry import load_scheme
+from scenarios.schemes.scaffold import new_scheme
 from scenarios.yaml_source import read_yaml
 from tests.quality.authoring.serving import served
 from tests.quality.review.chromium import chromium, look_at, new_page, tab_to
@@ -104,6 +107,78 @@ def test_a_scenario_is_begun_mended_saved_drawn_and_previewed_without_a_mouse(
     expect(page.locator("#shown h2").nth(2)).to_have_text("truthful non-disclosure", timeout=90_000)
     look_at(page, "author-preview")
     assert not inspect_files([path]).errors
+
+
+@pytest.fixture
+def three_people(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Serve a folder with a scheme and a scenario with a flow and three roles, stairs.yaml."""
+    folder = tmp_path / "pack"
+    folder.mkdir()
+    scheme = folder / "advice.yaml"
+    scheme.write_text(new_scheme("advice", flow=True), encoding="utf-8")
+    text = new_scenario("stairs", load_scheme(str(scheme)))
+    third = "  caretaker:\n    name: caretaker\n    description: Sweeps.\n    aim: go home\n"
+    (folder / "stairs.yaml").write_text(
+        text.replace("# Phases in order", f"{third}# Phases in order", 1), encoding="utf-8"
+    )
+    with served(Address(port=free_port()), folder) as found:
+        yield found
+
+
+def test_who_knows_a_fact_is_chosen_by_keyboard_and_checked_as_in_a_file(
+    browser, three_people, tmp_path
+):
+    url, token = three_people
+    page = new_page(browser, viewport=PHONE)
+    page.goto(f"{url}/enter?token={token}")
+    page.goto(f"{url}/edit/stairs.yaml")
+    summary(page, "0 errors")
+    owner = '[data-path="facts[0].owner"] select'
+    tab_to(page, owner, most=MOST_STOPS)
+    assert page.locator(owner).input_value() == "seeker"
+    page.keyboard.press("Home")
+    shared = page.locator('[data-path="facts[0].also_known_by"]')
+    said = shared.locator(":scope > .said-here")
+    expect(shared).to_contain_text("Who else knows it, besides the owner")
+
+    def tick(role: str) -> None:
+        shared.get_by_label(role).focus()
+        page.keyboard.press("Space")
+
+    tick("caretaker")
+    summary(page, "0 errors")
+    tick("adviser")
+    summary(page, "1 error")
+    expect(said).to_contain_text("found 'adviser', who is its owner")
+    look_at(page, "author-owner")
+    tick("adviser")
+    tick("seeker")
+    expect(said).to_contain_text("found everybody, expected a role that does not know it")
+    tick("seeker")
+    summary(page, "0 errors")
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    fact = read_yaml(tmp_path / "pack" / "stairs.yaml").data["facts"][0]
+    assert (fact["owner"], fact["also_known_by"]) == ("adviser", ["caretaker"])
+
+
+def test_a_fact_of_question_and_answer_shows_whose_it_is_without_being_changed(
+    browser, address, tmp_path
+):
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    begin(page, address, "#scenario-id", "lost")
+    before = (tmp_path / "pack" / "lost.yaml").read_text(encoding="utf-8")
+    assert "owner:" not in before
+    owner = page.locator('[data-path="facts[0].owner"]')
+    assert owner.locator("select").input_value() == "responder"
+    assert page.locator('[data-path="facts[0].also_known_by"]').count() == 0
+    assert page.locator('[data-path="languages[0]"] textarea').input_value() == "en"
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    assert (tmp_path / "pack" / "lost.yaml").read_text(encoding="utf-8") == before
+    owner.locator("select").focus()
+    page.keyboard.press("Home")
+    expect(owner).to_contain_text("found 'initiator', expected", timeout=30_000)
 
 
 def test_a_scheme_is_written_by_keyboard_on_a_phone(browser, address, tmp_path):

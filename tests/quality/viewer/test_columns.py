@@ -149,7 +149,10 @@ def test_tables_count_what_the_run_holds_the_worst_scenario_first(tmp_path: Path
         make_scenario(name).facts[0].id for name in ("used_car", "wedding_ring")
     }
     utterances = columns.utterances_with(DialogueFilter())
-    table = label_table(columns, everything, utterances, "veracity", "intention")
+    order = {"intention": ("Inform", "Convince")}
+    table = label_table(columns, everything, utterances, "veracity", "intention", order=order)
+    assert table.columns == ("Inform", "Convince")
+    assert [label for label, _, _ in table.rows] == ["Quality", "Relevance"]
     counted = {
         (row, column): cell.n
         for row, _, cells in table.rows

@@ -16,6 +16,7 @@ from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
 from pipeline.store.texts import parted
+from quality.viewer.label_table import in_order
 from scenarios.dialogue import (
     Attempt,
     Candidate,
@@ -313,3 +314,20 @@ def test_a_run_in_an_empty_state_is_shown(tmp_path: Path) -> None:
         assert "Nothing has been generated yet" in words(site.text("/1/dialogues"))
         assert "Nothing fits" in site.text("/1/scenarios")
         site.text("/1/progress")
+
+
+def test_labels_stand_in_the_order_of_the_scheme_and_numbers_by_their_size(tmp_path: Path) -> None:
+    tactics = [
+        make_tactic("x", veracity="Manner", intention="Convince"),
+        make_tactic("x", veracity="Quantity", intention="Inform"),
+    ]
+    said = [
+        make_dialogue("Was it hit?", "No.", case=make_case(seed=seed), tactics=[tactic])
+        for seed, tactic in enumerate(tactics)
+    ]
+    with viewed(make_run(tmp_path / "run", said)) as site:
+        page = site.text("/1/labels?down=veracity&across=intention")
+        filters = site.text("/1/dialogues")
+    assert re.findall(r'<th scope="col">(\w+)', page) == ["Inform", "Convince", "all"]
+    assert filters.index('value="Quantity"') < filters.index('value="Manner"')
+    assert in_order(["10", "b", "2", "a"], ()) == ["2", "10", "a", "b"]
