@@ -169,7 +169,7 @@ class Runner(Generic[J, R]):
         self._kept = Doubts(self._stop.awaited)
         ahead = self._doubtful_last(self._until_stopped(jobs))
         await executor.run(self._kept.then(ahead), self.do)
-        await self._end_doubts(executor)
+        await self.end(executor)
         self.raise_usage_error()
         return self.outcome
 
@@ -184,7 +184,20 @@ class Runner(Generic[J, R]):
 
         return await self.run(given(), executor)
 
-    async def _end_doubts(self, executor: Executor) -> None:
+    async def take(self, job: J) -> None:
+        """Do one of several jobs that come one by one, and what is due for its second try.
+
+        After the last of them :meth:`end` has to be called.
+
+        Raises:
+            RunError: the run cannot go on.
+        """
+        kept = self._kept = self._kept or Doubts(self._stop.awaited)
+        await self.do(job)
+        async for again in kept.second_tries():
+            await self.do(again)
+
+    async def end(self, executor: Executor) -> None:
         """Give second tries when all jobs have ended, and store the failures that stand.
 
         An interrupt leaves pending what it has kept from a second try.

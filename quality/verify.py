@@ -51,6 +51,8 @@ class Verification:
         )
         self._unreadable = UnreadableJudges(setup.records.has_read)
         self._config = cache(setup.config)
+        self._taken: dict[tuple[str, str], VerificationTask] = {}
+        """What was taken and is neither verified nor given up yet, by case and arm."""
 
     @property
     def outcome(self) -> RunOutcome:
@@ -89,8 +91,15 @@ class Verification:
         return await self._runner.run(jobs, executor)
 
     async def take(self, dialogue: Dialogue) -> None:
-        """Verify one dialogue that has just become durable; what goes wrong is in the outcome."""
-        await self._runner.do(dialogue)
+        """Verify one dialogue that has just become durable; what goes wrong is in the outcome.
+
+        After the last of them :meth:`end` has to be called.
+        """
+        await self._runner.take(dialogue)
+
+    async def end(self, executor: Executor) -> None:
+        """Verify again what was taken and could not be judged for an endpoint that was away."""
+        await self._runner.end(executor)
 
     def raise_usage_error(self) -> None:
         """Raise the mistake of the user's that stopped verification, if one did."""
@@ -109,7 +118,7 @@ class Verification:
             return await self._verify(job)
 
     async def _verify(self, job: VerificationJob) -> tuple[Assessment, Decision]:
-        task = await self._setup.task(job) if isinstance(job, Dialogue) else job
+        task = await self._task(job)
         if isinstance(task.flags, Exception):
             raise task.flags
         failed: ProviderError | None = None
@@ -133,9 +142,19 @@ class Verification:
         assessment = Assessment(*task.key, self._config(task.dialogue.arm), flags)
         return assessment, setup.policy.decide(assessment)
 
+    async def _task(self, job: VerificationJob) -> VerificationTask:
+        """Return what is left to do; the rules see a dialogue once, however often it is tried."""
+        if isinstance(job, VerificationTask):
+            return job
+        key = job.case.id, job.arm
+        if key not in self._taken:
+            self._taken[key] = await self._setup.task(job)
+        return self._taken[key]
+
     async def record(self, job: VerificationJob, result: tuple[Assessment, Decision]) -> None:
         """Store flags and verdict."""
         await self._setup.records.assess(*result)
+        self._forget(job)
 
     async def record_failure(self, job: VerificationJob, failure: JobFailure) -> None:
         """Leave the dialogue unverified; store where an unforeseen exception was raised."""
@@ -145,6 +164,11 @@ class Verification:
         _log.info("a dialogue could not be judged: %s", failure.reason, extra={"fields": fields})
         if failure.traceback:
             await self._setup.records.fail(case, arm, failure.traceback)
+        self._forget(job)
+
+    def _forget(self, job: VerificationJob) -> None:
+        dialogue = _dialogue_of(job)
+        self._taken.pop((dialogue.case.id, dialogue.arm), None)
 
     async def _judge(
         self, seat: JudgeIdentity, task: VerificationTask, epoch: int

@@ -11,6 +11,7 @@ import hashlib
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.abc import SourceLoader
@@ -220,7 +221,8 @@ def _run_file(path: Path, content: bytes, digest: str) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        loader.exec_module(module)
+        with redirect_stdout(sys.stderr):  # a command may print JSON
+            loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise _failure(str(path), error) from error
@@ -232,7 +234,8 @@ def _from_entry_point(entry_point: EntryPoint) -> Plugin:
     distribution = entry_point.dist
     origin = f"{distribution.name} {distribution.version}" if distribution else entry_point.value
     try:
-        module = import_module(entry_point.module)
+        with redirect_stdout(sys.stderr):  # a command may print JSON
+            module = import_module(entry_point.module)
     except (Exception, SystemExit) as error:
         raise _failure(f"{origin} ({entry_point.value})", error) from error
     digest = hashlib.sha256(origin.encode()).hexdigest()

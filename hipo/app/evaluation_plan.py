@@ -10,10 +10,10 @@ from typing import Final, cast, get_args
 from hipo.app.chosen_items import chosen_items
 from hipo.app.evaluation_settings import DEFAULT_MAX_TOKENS, REPEATED, EvaluationSettings
 from hipo.app.evaluation_source import load_items
+from hipo.app.model_changes import told_address
 from hipo.app.models import ModelUse, resolve_model
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
-from pipeline.providers.registry import PROVIDERS, parse_model
 from prompts.environment import Templates
 from prompts.tasks.example_file import read_examples
 from prompts.tasks.examples import ExamplePool
@@ -129,18 +129,13 @@ def _check(settings: EvaluationSettings) -> None:
 def _uses(settings: EvaluationSettings) -> dict[str, ModelUse]:
     """Return the models by name, as they are asked.
 
-    An address or a key given on the command line is for the models that need an address; where
-    none does, for all of them.
+    An address or a key given on the command line is for some of them, see
+    :func:`hipo.app.model_changes.told_address`.
     """
     prices = PriceTable.load(settings.prices, batch=settings.limits.batch)
-    names = {model: parse_model(model) for model in settings.models}
-    entries = {model: PROVIDERS.get(name.provider) for model, name in names.items()}
-    needing = {model for model, entry in entries.items() if entry.needs_url}
-    addressed = needing or {model for model, entry in entries.items() if not entry.is_local}
+    addressed = told_address(settings.models)
     uses: dict[str, ModelUse] = {}
     for model in settings.models:
-        if model in needing and settings.base_url is None:
-            raise UsageError(f"{model} needs to know where to send requests", "give --base-url")
         own = ModelSettings.model_validate(
             {
                 "model": model,

@@ -123,6 +123,8 @@ def make_data_set(
     extras = extras or ExportExtras()
     if extras.remove_overlap and not extras.against:
         raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
+    if extras.public and extras.push_to is None:
+        raise UsageError("--public is of what is pushed, and nothing is", "add --push-to-hub REPO")
     if extras.remove_reworded and not extras.remove_overlap:
         raise UsageError(
             "--remove-reworded goes with --remove-overlap, and leaves out more than that alone",

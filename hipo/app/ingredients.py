@@ -274,8 +274,15 @@ class _ScenarioPool:
                 f"wordings put scenarios into one language, not {', '.join(recipe.languages)}",
                 "make a run for each language",
             )
+        language, wordings = recipe.languages[0], load_wordings(paths)
+        found = sorted({known for _, known in wordings})
+        if "languages" not in recipe.model_fields_set and language not in found:
+            raise UsageError(
+                f"the wordings are in {', '.join(found)}, and the dialogues are to be in {language}",
+                f"give --language {found[0]}, or leave --wordings out",
+            )
         return in_language(
-            catalogue, recipe.languages[0], load_wordings(paths),
+            catalogue, language, wordings,
             unreviewed=recipe.unreviewed, real_names=recipe.real_names,
         )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.model_settings import ModelSettings
@@ -39,21 +39,46 @@ def model_changes(recipe: Recipe, given: Mapping[str, Any]) -> dict[str, Any]:
         if named is not None or "model" in default_changes:
             own = {name: own[name] if name in _SAMPLING else None for name in own}
             own["model"] = named
+        if "structured" in default_changes:
+            own["structured"] = None if own["model"] is None else default_changes["structured"]
         changes[role] = own
-    for role in _addressed(changes) if "base_url" in address else ["default"]:
+    for role in _addressed(changes, url="base_url" in address) if address else ():
         changes[role] |= address
     return changes
 
 
-def _addressed(changes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the roles that an address is for: the default, unless it needs none and others do."""
-    needing = [role for role, own in changes.items() if needs_url(own["model"])]
+def _addressed(changes: Mapping[str, Mapping[str, Any]], *, url: bool) -> list[str]:
+    """Return the roles that an address, or a key alone, is for: the default, if it takes one.
+
+    An address is for others where they need one and the default does not.
+    """
+    models = {role: own["model"] for role, own in changes.items() if own["model"] is not None}
+    needing = [role for role, model in models.items() if needs_url(model)]
     if "default" in needing:
         return ["default"]
-    return [role for role in needing if changes[role]["base_url"] is None] or ["default"]
+    if url and (waiting := [role for role in needing if changes[role]["base_url"] is None]):
+        return waiting
+    remote = [role for role, model in models.items() if not is_local(model)]
+    return ["default"] if "default" in remote else remote or ["default"]
 
 
 def needs_url(model: str | None) -> bool:
     """Return whether a model is asked at an address that has to be named."""
     entry = PROVIDERS.find((model or "").partition("/")[0])
     return entry is not None and entry.needs_url
+
+
+def is_local(model: str | None) -> bool:
+    """Return whether a model runs in this process, and is asked without an address."""
+    entry = PROVIDERS.find((model or "").partition("/")[0])
+    return entry is not None and entry.is_local
+
+
+def told_address(models: Iterable[str | None]) -> set[str | None]:
+    """Return the models that an address and a key named for all of them are for.
+
+    Those are the ones that need an address; where none does, all that do not run in this process.
+    """
+    named = set(models)
+    needing = {model for model in named if needs_url(model)}
+    return needing or {model for model in named if not is_local(model)} or named

@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.own_fields import refused_in_extra
 from pipeline.providers.prices import Price, PriceTable
-from pipeline.providers.registry import effective_base_url, parse_model, revision_of
+from pipeline.providers.registry import (
+    check_takes_key,
+    effective_base_url,
+    parse_model,
+    revision_of,
+)
 from scenarios.arms import ModelSpec, Parameters
 from scenarios.errors import UsageError
 
@@ -37,9 +42,11 @@ def resolve_model(
 
     Raises:
         UsageError: there is no such provider or model, the address is missing or malformed, a
-            model in this process has no files, or ``extra`` holds what hipo fills in itself.
+            model in this process has no files or is given a key, or ``extra`` holds what hipo fills
+            in itself.
     """
     model = parse_model(name)
+    check_takes_key(model, settings.api_key_env)
     refused = refused_in_extra(name, settings.extra, has_price=settings.price is not None)
     for field, instead in refused.items():
         raise UsageError(

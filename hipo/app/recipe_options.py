@@ -10,6 +10,7 @@ from typing import Any
 from hipo.app.model_changes import model_changes
 from hipo.app.option_groups import OptionGroup
 from hipo.app.option_values import split
+from hipo.app.unused_options import check_used
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import changed
 from pipeline.strategies.registry import STRATEGIES
@@ -203,7 +204,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "embedding.model",
         "--embedding-model",
         str,
-        "What compares candidates (consistency).",
+        "What compares candidates (consistency), and dialogues that are verified.",
         rare=True,
         group=OptionGroup.STRATEGIES,
     ),
@@ -345,7 +346,7 @@ def overridden(recipe: Recipe, given: RecipeChanges) -> Recipe:
     """Lay changes over a recipe; several values may be separated by commas.
 
     Raises:
-        UsageError: a value is not allowed; names the option.
+        UsageError: a value is not allowed, or an option is of no use with the recipe; names it.
     """
     load_plugins(given.get("plugins") or ())
     changes: dict[str, Any] = {}
@@ -361,4 +362,6 @@ def overridden(recipe: Recipe, given: RecipeChanges) -> Recipe:
         inner = changes.setdefault(group, {}) if group else changes
         inner[name] = str(value) if option.kind is Path and not option.many else value
     changes["models"] = model_changes(recipe, given)
-    return changed(recipe, changes, OPTION_OF)
+    resolved = changed(recipe, changes, OPTION_OF)
+    check_used(resolved, given, OPTION_OF)
+    return resolved

@@ -74,6 +74,11 @@ def export_answers(
             is missing, the file's ending is another tool's, it cannot be written, or a sheet to fill
             in is there already.
     """
+    if blank and (to != "csv" or annotator is not None):
+        raise UsageError(
+            "--blank makes a sheet to fill in, without answers",
+            "it goes with --to csv, and without --annotator",
+        )
     if output is not None:
         _check_ending(to, output)
     with ReviewStore.open(folder) as store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -141,17 +141,19 @@ def plan_study(
         models: to compare.
         output: the folder.
         overrides: who judges.
-        given: changes to lay over the recipe; what they say of the default model holds for each
-            of ``models``. Without strategies among them, all of them play.
+        given: changes to lay over the recipe; what they say of models holds beside each of
+            ``models``. Without strategies among them, all of them play.
 
     Raises:
         UsageError: something does not exist or does not fit together.
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
-    changes = given or {}
-    resolved = overridden(loaded, changes)
-    if not changes.get("strategies"):
-        resolved = resolved.with_changes({"strategies": list(ANY_SCENARIO)})
+    changes = dict(given or {})
+    changes["strategies"] = changes.get("strategies") or list(ANY_SCENARIO)
+    if models and changes.get("models.default.model") is not None:
+        raise UsageError("--model and --models both say who plays", "give one of them")
+    of_models = {f: v for f, v in changes.items() if models and f.startswith("models.")}
+    resolved = overridden(loaded, {f: v for f, v in changes.items() if f not in of_models})
     folder = Path(output) if output is not None else RUNS / f"{resolved.name}-study"
     if is_run(folder):
         raise UsageError(
@@ -159,7 +161,7 @@ def plan_study(
         )
     play = VerifiedPlay(overrides or VerificationOverrides())
     legs = []
-    for model, own in _recipes(resolved, changes, models).items():
+    for model, own in _recipes(resolved, of_models, models).items():
         own_folder = folder / _slug(model, list(models) or [model])
         prepared = prepare_for(own_folder, own)
         play.check(prepared)
@@ -201,7 +203,7 @@ async def play_study(
 
 
 def _recipes(recipe: Recipe, given: RecipeChanges, models: Sequence[str]) -> dict[str, Recipe]:
-    """Return the recipe of each model."""
+    """Return the recipe of each model, with what is given of models laid over it."""
     if not models:
         model = recipe.models.role("responder").model
         if model is None:
@@ -209,10 +211,7 @@ def _recipes(recipe: Recipe, given: RecipeChanges, models: Sequence[str]) -> dic
                 "no model is named", "give --models provider/name,provider/name; see: hipo models"
             )
         return {model: recipe}
-    default: Mapping[str, object] = {
-        field: value for field, value in given.items() if field.startswith("models.default.")
-    }
-    return {name: overridden(recipe, {**default, "models.default.model": name}) for name in models}
+    return {name: overridden(recipe, {**given, "models.default.model": name}) for name in models}
 
 
 def _slug(model: str, models: Sequence[str]) -> str:

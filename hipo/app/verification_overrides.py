@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from hipo.app.model_changes import needs_url
+from hipo.app.model_changes import told_address
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
+from scenarios.errors import UsageError
 from scenarios.plugins import load_plugins
 
 OPTION_OF: Mapping[str, str] = {
@@ -78,11 +79,32 @@ class VerificationOverrides:
         values = {f"verification.{field.name}": getattr(self, field.name) for field in fields(self)}
         return tuple(o for name, o in OPTION_OF.items() if values.get(name) not in (None, ()))
 
+    def check_used(self, *, jurors: bool = False) -> None:
+        """Do nothing unless an option says something of a judge who is not asked.
+
+        Raises:
+            UsageError: one does.
+        """
+        if self.self_judge is not None and self.self_judgement is False:
+            raise UsageError(
+                "--self-judge says who labels anew, and --no-self that nobody does",
+                "leave one of the two out",
+            )
+        for option, value in (
+            ("--judge-base-url", self.base_url),
+            ("--judge-api-key-env", self.api_key_env),
+        ):
+            if value is not None and not (self.judges or self.self_judge or jurors):
+                raise UsageError(
+                    f"{option} is for judges that are named on the command line, and none is",
+                    f"name one with --judge or --self-judge, or leave {option} out",
+                )
+
     def over(self, recipe: Recipe) -> Recipe:
         """Return the recipe with these overrides laid over it; a budget is only what is wished.
 
         Raises:
-            UsageError: a value is not allowed; names the option.
+            UsageError: a value is not allowed, or is of no use; names the option.
         """
         load_plugins(self.plugins)
         settings: dict[str, Any] = {}
@@ -117,7 +139,16 @@ class VerificationOverrides:
         changes["limits"] = {**limits, "batch": self.batch}
         if self.prices is not None:
             changes["prices"] = str(self.prices)
-        return changed(recipe, changes, OPTION_OF)
+        resolved = changed(recipe, changes, OPTION_OF)
+        asked = resolved.verification
+        if self.foils and not (
+            asked.judge_style == "verify" or any(one.judge == "verifier" for one in asked.judges)
+        ):
+            raise UsageError(
+                "--foils shows wrong labels to judges who are shown labels, and none is",
+                "add --judge-style verify, or leave --foils out",
+            )
+        return resolved
 
     def address_of(self, model: str | None, named: Iterable[str | None]) -> dict[str, str]:
         """Return address and key of a model: one that has an address of its own keeps to that.
@@ -126,7 +157,7 @@ class VerificationOverrides:
             model: who is asked.
             named: everybody who is.
         """
-        if not needs_url(model) and any(needs_url(name) for name in named):
+        if model not in told_address(named):
             return {}
         given = {"base_url": self.base_url, "api_key_env": self.api_key_env}
         return {name: value for name, value in given.items() if value is not None}

@@ -123,10 +123,10 @@ class VerifiedPlay:
         while not any(of_arm.dialogues for of_arm in left.values()):
             grown = next_size(
                 size,
+                prepared,
                 wanted=self.accepted,
                 accepted=accepted,
                 played=played,
-                arms=len(prepared.arms),
                 most=self.most,
             )
             if grown == size:
@@ -262,10 +262,10 @@ class _Rounds:
             accepted, played = accepted_in(store), played_in(store)
             grown = next_size(
                 size,
+                prepared,
                 wanted=self.accepted,
                 accepted=accepted,
                 played=played,
-                arms=len(prepared.arms),
                 most=self.most,
             )
             if is_hopeless(accepted, played):
@@ -301,6 +301,7 @@ class _Rounds:
         )
         try:
             await engine.run(*self.stage.left(prepared))
+            await self.verification.end(self._executor())
         finally:
             self._outcomes.append(engine.outcome)
 
@@ -338,27 +339,24 @@ class _Rounds:
 
 
 def next_size(
-    size: int, *, wanted: int, accepted: int, played: int, arms: int, most: int | None
+    size: int, prepared: Prepared, *, wanted: int, accepted: int, played: int, most: int | None
 ) -> int:
-    """Return of how many cases the next round's plan consists.
+    """Return of how many cases the next round's plan consists, all shards together.
 
     Args:
         size: cases of the last round, 0 before the first, which goes beyond what is played.
+        prepared: what is played, with its arms and its shard.
         wanted: accepted dialogues that are asked for.
         accepted: those there are.
         played: dialogues played so far, by all arms.
-        arms: how many arms play each case.
         most: upper limit of cases, None for none.
     """
+    arms, shard = len(prepared.arms), prepared.plan.shard
+    shards = 1 if shard is None else shard.of  # of so many cases in a row one is played here
     share = accepted / played if accepted else FIRST_YIELD
-    more = max(1, math.ceil((wanted - accepted) / share / arms))
-    grown = size + min(more, MOST_GROWTH * size) if size else played // arms + more
+    more = shards * max(1, math.ceil((wanted - accepted) / share / arms))
+    grown = size + min(more, MOST_GROWTH * size) if size else shards * (played // arms) + more
     return grown if most is None else min(grown, most)
-
-
-def first_size(wanted: int, arms: int, most: int | None) -> int:
-    """Return of how many cases the first round consists."""
-    return next_size(0, wanted=wanted, accepted=0, played=0, arms=arms, most=most)
 
 
 def accepted_in(store: RunStore) -> int:

@@ -8,9 +8,10 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, redirect_stdout
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import orjson
 
@@ -39,6 +40,11 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+def others_apart() -> AbstractContextManager[TextIO]:
+    """Send what plugins and Ray print to standard error: it is not what was asked for."""
+    return redirect_stdout(sys.stderr)
 
 
 def write_json(value: object) -> None:

@@ -10,13 +10,16 @@ from hipo.app.contamination import compare_sets
 from hipo.cli.console import Format, columns, number, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
+from hipo.cli.plain_options import JSON_SHAPES
 from outputs.contamination import Contamination, Settings, Side
 from outputs.ngrams import SHORTEST, SIZE
 from outputs.reworded_lines import Reworded
 from pipeline.embeddings import missing_packages
+from scenarios.errors import UsageError
 
 app = command_app()
 
+_COSINE = Settings().cosine
 _SHOWN = 5
 """Passages of the report for people; JSON has 20."""
 
@@ -38,7 +41,7 @@ def contamination(
         0.1, "--least", min=0, max=1, help="A row overlaps if it shares more of its n-grams."
     ),
     cosine: float = typer.Option(
-        0.95, "--cosine", min=0, max=1, help="Or if its nearest neighbour is this similar."
+        _COSINE, "--cosine", min=0, max=1, help="Or if its nearest neighbour is this similar."
     ),
     embeddings: bool = typer.Option(
         True, "--embeddings/--no-embeddings", help="Look for nearest neighbours, if installed."
@@ -55,9 +58,7 @@ def contamination(
     remove_reworded: bool = typer.Option(
         False, "--remove-reworded", help="Leave what may be reworded out of --clean, too."
     ),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = JSON_SHAPES,
 ) -> int:
     """Compare two sets of JSON lines or Parquet, in any format, by runs of words and by meaning.
 
@@ -66,7 +67,9 @@ def contamination(
     may be reworded is named apart and not certain: look at it yourself. --clean keeps it unless you
     say --remove-reworded.
     """
-    if embeddings and not missing_packages(embedding_model):
+    if not embeddings:
+        _check_used(embedding_model, cosine)
+    elif not missing_packages(embedding_model):
         say("comparing meanings, which takes most of the time; --no-embeddings leaves it out")
     comparison = compare_sets(
         checked,
@@ -82,6 +85,16 @@ def contamination(
     else:
         print(comparison_as_text(comparison, clean))
     return ExitCode.DONE
+
+
+def _check_used(embedding_model: str | None, cosine: float) -> None:
+    """Refuse to be told how meanings are compared where they are not."""
+    if embedding_model is not None or cosine != _COSINE:
+        raise UsageError(
+            "--embedding-model and --cosine say how meanings are compared, and --no-embeddings that"
+            " they are not",
+            "leave one of them out",
+        )
 
 
 def comparison_as_text(comparison: Contamination, clean: Path | None) -> str:

@@ -15,7 +15,7 @@ from hipo.app.evaluation_settings import EvaluationSettings
 from hipo.app.option_groups import OptionGroup
 from hipo.app.option_values import split
 from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.cli.console import Format, hush, write_json
+from hipo.cli.console import Format, hush, others_apart, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.evaluate_report import (
     estimate_as_json,
@@ -155,16 +155,17 @@ def run(
     settings = settings_of(source, asked, given, retry_failed=retry_failed)
     if dry_run:
         return _dry_run(settings, output, resume, output_format)
-    done = asyncio.run(
-        evaluate_async(
-            settings,
-            output,
-            resume=resume.value,
-            page=not no_page,
-            watcher=status.watched(watcher(quiet=quiet, name=output.name)),
-            signals=True,
+    with others_apart():
+        done = asyncio.run(
+            evaluate_async(
+                settings,
+                output,
+                resume=resume.value,
+                page=not no_page,
+                watcher=status.watched(watcher(quiet=quiet, name=output.name)),
+                signals=True,
+            )
         )
-    )
     if output_format is Format.JSON:
         write_json(evaluated_as_json(done))
     elif not quiet:
@@ -179,8 +180,9 @@ def _dry_run(
     settings: EvaluationSettings, output: Path, resume: ResumeChoice, output_format: Format
 ) -> ExitCode:
     """Tell what would be asked and what it costs."""
-    ready = plan_evaluation(settings)
-    estimate = estimate_evaluation(ready, output, resume=resume.value)
+    with others_apart():
+        ready = plan_evaluation(settings)
+        estimate = estimate_evaluation(ready, output, resume=resume.value)
     if output_format is Format.JSON:
         write_json(estimate_as_json(estimate))
     else:

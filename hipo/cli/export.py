@@ -10,7 +10,7 @@ import typer
 
 from hipo.app.export_options import ExportExtras
 from hipo.app.option_groups import OptionGroup
-from hipo.cli.console import Format, hush, write_json
+from hipo.cli.console import Format, hush, others_apart, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.export_options import chosen_dialogues, chosen_extras, chosen_rows
 from hipo.cli.main import command_app
@@ -62,7 +62,8 @@ def export_command(
     hush()
     verdict = KINDS.get(options.kind).verdict if everything is None else _VERDICTS[everything]
     selection = replace(selection, verdict=verdict)
-    data = make_data_set(selection, options, output, extras, overwrite=overwrite, notice=say)
+    with others_apart():
+        data = make_data_set(selection, options, output, extras, overwrite=overwrite, notice=say)
     if output_format is Format.JSON:
         write_json(exported_as_json(data))
     elif not quiet:

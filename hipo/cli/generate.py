@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from hipo.app.ray_workers import check_sent_at_once
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.run_folders import RUNS
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.cli.console import Format, hush
+from hipo.cli.console import Format, hush, others_apart
 from hipo.cli.errors import ExitCode
 from hipo.cli.generate_until import Until, with_until
 from hipo.cli.main import command_app
@@ -28,6 +29,7 @@ from hipo.cli.status_file import StatusFile
 from hipo.cli.worker_options import Workers, with_workers
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
+from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
     from hipo.app.preparation import Prepared
@@ -110,21 +112,20 @@ def generate(
     nothing. Interrupt once to stop after the calls in flight; the run can be continued.
     """
     hush()
-    resolved = overridden(
-        load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
-    )
+    resolved = _resolved(recipe, given)
     until.check(overrides, verify=verify or pilot is not None)
+    if preview or pilot is not None:
+        of_runs = {"--workers or --executor": workers, "--retry-failed": retry_failed}
+        if preview:
+            of_runs |= {"--verify": verify, "--shard": given["shard"], "--dry-run": dry_run}
+            of_runs |= {"--pilot": pilot, **dict.fromkeys(until.given, True)}
+        _check_look("--preview" if preview else "--pilot", of_runs)
+        return _look(
+            resolved, overrides, until, output_format, preview or pilot or 0,
+            forecast=not preview, dry_run=dry_run, quiet=quiet,
+        )  # fmt: skip
     if workers is not None:
         check_sent_at_once(batch=resolved.limits.batch)
-    if pilot is not None or (preview and not dry_run):
-        from hipo.cli import generate_trial as trial  # noqa: PLC0415 - brings most of hipo
-
-        if pilot is None:
-            return trial.show_preview(resolved, preview, output_format, quiet=quiet)
-        until.check_pilot(dry_run=dry_run)
-        return trial.forecast(
-            resolved, overrides, output_format, cases=pilot, until=until, quiet=quiet
-        )
     folder = output or RUNS / resolved.name
     from hipo.cli.generate_run import print_plan, run_prepared  # noqa: PLC0415 - brings most of hipo
 
@@ -145,6 +146,52 @@ def generate(
     )
 
 
+def _resolved(recipe: str | None, given: RecipeChanges) -> Recipe:
+    """Return the recipe that is meant, with the options laid over it."""
+    with others_apart():
+        loaded = load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe()
+        return overridden(loaded, given)
+
+
+def _check_look(kind: str, others: Mapping[str, object]) -> None:
+    """Raise where options were given that mean nothing when a few cases are played for a look.
+
+    Args:
+        kind: the option that asks for it.
+        others: values of those options, by name; false where they were not given.
+
+    Raises:
+        UsageError: they were.
+    """
+    useless = [name for name, value in others.items() if value]
+    if useless:
+        raise UsageError(
+            f"{kind} plays a few cases in this process and keeps nothing; it takes no"
+            f" {', '.join(useless)}",
+            f"leave {kind} out, or the others",
+        )
+
+
+def _look(
+    recipe: Recipe,
+    overrides: VerificationOverrides,
+    until: Until,
+    output_format: Format,
+    cases: int,
+    *,
+    forecast: bool,
+    dry_run: bool,
+    quiet: bool,
+) -> int:
+    """Play a few cases and keep nothing: for a forecast of the plan, or to print them."""
+    from hipo.cli import generate_trial as trial  # noqa: PLC0415 - brings most of hipo
+
+    if not forecast:
+        return trial.show_preview(recipe, cases, output_format, quiet=quiet)
+    until.check_pilot(dry_run=dry_run)
+    return trial.forecast(recipe, overrides, output_format, cases=cases, until=until, quiet=quiet)
+
+
 def _prepared(
     recipe: Recipe,
     folder: Path,
@@ -155,10 +202,11 @@ def _prepared(
     verify: bool,
 ) -> tuple[Prepared, VerifiedPlay | None, SaturatedPlay | None]:
     """Return what is planned first, how it is verified, and what ends it at saturation."""
-    if verify or until.given:
-        from hipo.cli.generate_towards import prepare_towards  # noqa: PLC0415 - brings judging
+    with others_apart():
+        if verify or until.given:
+            from hipo.cli.generate_towards import prepare_towards  # noqa: PLC0415 - brings judging
 
-        return prepare_towards(until, recipe, folder, resume.value, overrides, verify=verify)
-    from hipo.app.resumption import prepare_for  # noqa: PLC0415 - brings most of hipo
+            return prepare_towards(until, recipe, folder, resume.value, overrides, verify=verify)
+        from hipo.app.resumption import prepare_for  # noqa: PLC0415 - brings most of hipo
 
-    return prepare_for(folder, recipe, resume.value), None, None
+        return prepare_for(folder, recipe, resume.value), None, None

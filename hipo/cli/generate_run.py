@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +12,7 @@ from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation import Prepared
 from hipo.app.run import Run
 from hipo.app.watching import Watcher
-from hipo.cli.console import Format, write_json
+from hipo.cli.console import Format, others_apart, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.progress import watcher
@@ -54,7 +52,7 @@ def run_prepared(
         if not quiet:
             _announce(estimate_plan(prepared, folder, play=play, retry_failed=retry_failed))
 
-    with redirect_stdout(sys.stderr):  # what plugins and Ray print is not what was asked for
+    with others_apart():
         run = asyncio.run(
             generate_prepared(
                 prepared,
@@ -142,7 +140,8 @@ def print_plan(
     """Say what generating into a folder would take."""
     for remark in prepared.remarks:
         say(remark)
-    planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
+    with others_apart():
+        planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
     if output_format is Format.JSON:
         write_json(plan_as_json(planned))
     else:

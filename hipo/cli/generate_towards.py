@@ -9,7 +9,7 @@ from hipo.app.quota import plan_quota
 from hipo.app.resumption import Resume, prepare_for
 from hipo.app.saturation import SaturatedPlay
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay, first_size
+from hipo.app.verified_generation import VerifiedPlay, next_size
 from hipo.cli.generate_until import Until
 from pipeline.recipe import Recipe
 
@@ -38,11 +38,11 @@ def prepare_towards(
             quota can be filled.
     """
     play = VerifiedPlay(overrides) if verify else None
-    if until.accepted is not None:
-        play = VerifiedPlay(overrides, until.accepted, most=recipe.n)
-        first = {"n": first_size(until.accepted, len(recipe.strategies), recipe.n)}
-        recipe = recipe.with_changes(first)
     prepared = prepare_for(folder, recipe, resume)
+    if until.accepted is not None:
+        first = next_size(0, prepared, wanted=until.accepted, accepted=0, played=0, most=recipe.n)
+        play = VerifiedPlay(overrides, until.accepted, most=recipe.n)
+        return prepared.of_size(first), play, None
     if until.quota is not None:
         planned = plan_quota(until.quota, prepared)
         cases = planned.estimate(folder).cases

@@ -8,7 +8,7 @@ from hipo.app.pilot import run_pilot
 from hipo.app.preparation import prepare
 from hipo.app.preview import preview as preview_cases
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.cli.console import Format, write_json
+from hipo.cli.console import Format, others_apart, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say
@@ -40,15 +40,16 @@ def forecast(
     if until.accepted is None and cases > len(prepared.plan):
         cases = len(prepared.plan)
         say(f"the pilot plays the whole plan, which has no more than {plural(cases, 'case')}")
-    piloted = asyncio.run(
-        run_pilot(
-            prepared,
-            overrides,
-            cases=cases,
-            accepted=until.accepted,
-            watcher=watcher(quiet=quiet, name="pilot"),
+    with others_apart():
+        piloted = asyncio.run(
+            run_pilot(
+                prepared,
+                overrides,
+                cases=cases,
+                accepted=until.accepted,
+                watcher=watcher(quiet=quiet, name="pilot"),
+            )
         )
-    )
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
     else:
@@ -58,7 +59,8 @@ def forecast(
 
 def show_preview(recipe: Recipe, n: int, output_format: Format, *, quiet: bool) -> int:
     """Play and print; failures, and where a slow one stands, go to standard error."""
-    shown = preview_cases(recipe, n, watcher=watcher(quiet=quiet, name="preview"))
+    with others_apart():
+        shown = preview_cases(recipe, n, watcher=watcher(quiet=quiet, name="preview"))
     if output_format is Format.JSON:
         write_json(
             [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]

@@ -52,6 +52,12 @@ class Until:
             raise UsageError(
                 f"{', '.join(overrides.about_judging)}: no dialogue is judged", "give --verify, too"
             )
+        if overrides.foils and self.given and self.saturated is None:
+            raise UsageError(
+                f"--foils shows wrong labels when all is played, and {self.given[0]} stops before",
+                "leave --foils out; hipo verify --foils shows them afterwards",
+            )
+        overrides.check_used()
 
     def check_pilot(self, *, dry_run: bool) -> None:
         """Raise where a pilot is not asked for as a forecast, or of what cannot be forecast.

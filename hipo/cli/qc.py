@@ -72,6 +72,10 @@ def print_qc(
     imported annotators, count. A finding asks somebody to look and decides nothing: disagreement
     is kept. Gold labels are those of a majority, else the expert's, each with a note.
     """
+    if released_map is not None and not released:
+        raise UsageError(
+            "--released-map is of released answers, and none are named", "name them with --released"
+        )
     report = quality_control(
         sources,
         map_name=map_name,

@@ -61,6 +61,11 @@ def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMA
     cannot be read name, folder, state (unreadable) and error.
     """
     if ctx.invoked_subcommand is not None:
+        if folder != RUNS or output_format is not Format.TEXT:
+            raise UsageError(
+                "--dir and --format before a command are of the list of runs alone",
+                f"put --format behind {ctx.invoked_subcommand}, and name a run by its folder",
+            )
         return
     states = [(child, _state(child)) for child in runs_in(folder)]
     if output_format is Format.JSON:

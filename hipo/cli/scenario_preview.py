@@ -9,7 +9,7 @@ import typer
 from hipo.app.preview import Previewed
 from hipo.app.preview import preview as preview_cases
 from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.cli.console import Format, plain, write_json
+from hipo.cli.console import Format, others_apart, plain, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_show import as_prompts
 from hipo.cli.dialogue_view import Heading, render, render_prompts
@@ -99,7 +99,8 @@ def preview(
         },
     )
     goals, watching = scenario.goals or label_scheme.goals, watcher(quiet=False, name="preview")
-    shown = preview_cases(recipe, len(goals), watcher=watching)
+    with others_apart():
+        shown = preview_cases(recipe, len(goals), watcher=watching)
     if output_format is Format.JSON:
         write_json([preview_as_json(played, prompts=prompts) for played in shown])
     else:

@@ -17,7 +17,17 @@ from hipo.app.translating import (
     plan_translation,
     translate_async,
 )
-from hipo.cli.console import Format, dollars, hush, number, plain, plural, reasons, write_json
+from hipo.cli.console import (
+    Format,
+    dollars,
+    hush,
+    number,
+    others_apart,
+    plain,
+    plural,
+    reasons,
+    write_json,
+)
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.main import command_app
 from hipo.cli.options import with_recipe_options
@@ -97,7 +107,8 @@ def translate(
     ready = plan_translation(settings, output)
     if dry_run:
         return _dry_run(ready, output_format)
-    done = asyncio.run(translate_async(ready, watcher=watcher(quiet=quiet), signals=True))
+    with others_apart():
+        done = asyncio.run(translate_async(ready, watcher=watcher(quiet=quiet), signals=True))
     if output_format is Format.JSON:
         write_json(translated_as_json(done))
     elif not quiet:

@@ -16,8 +16,11 @@ from hipo.cli.plain_options import JSON_SHAPES, with_group
 from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_listing
 from pipeline.store.run_state import read_run_state
 from scenarios.arms import Arm
+from scenarios.errors import UsageError
 
 app = command_app()
+LISTED = 20
+"""How many dialogues are listed unless another number is given."""
 
 
 @app.command("show")
@@ -34,7 +37,7 @@ def show(
     prompts: bool = typer.Option(False, "--prompts", help="Every prompt of its case, verbatim."),
     wanted: ListingFilter,
     count: int = typer.Option(
-        20, "-n", "--count", min=1, rich_help_panel=OptionGroup.DIALOGUES, help="How many to list."
+        LISTED, "-n", "--count", min=1, rich_help_panel=OptionGroup.DIALOGUES, help="How many to list."
     ),
     skip: int = typer.Option(
         0, "--skip", min=0, rich_help_panel=OptionGroup.DIALOGUES,
@@ -46,6 +49,16 @@ def show(
 
     Without an id they are listed, those that pass every filter that is given.
     """
+    if dialogue is None and (trace or prompts):
+        raise UsageError(
+            "--trace and --prompts are about one dialogue, and none is named",
+            f"hipo show {run} lists them: give the id of one",
+        )
+    if dialogue is not None and (wanted != ListingFilter() or count != LISTED or skip):
+        raise UsageError(
+            f"filters, -n and --skip are about the list, and {dialogue!r} names one dialogue",
+            "leave them or the id out",
+        )
     folder = find_run(run)
     arms = {arm.id: arm.arm for arm in read_run_state(folder).arms}
     if dialogue is not None:

@@ -12,7 +12,17 @@ from hipo.app.option_values import split
 from hipo.app.recipe_options import RecipeChanges
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.cli.console import Format, columns, dollars, hush, number, plural, reasons, write_json
+from hipo.cli.console import (
+    Format,
+    columns,
+    dollars,
+    hush,
+    number,
+    others_apart,
+    plural,
+    reasons,
+    write_json,
+)
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import command_app
@@ -66,17 +76,20 @@ def study(
     A budget is for the whole study. Writes study.html, study.json and the plots.
     """
     hush()
-    plan = plan_study(
-        load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(),
-        models=list(dict.fromkeys(split(models or []))),
-        output=output,
-        overrides=overrides,
-        given=given,
-    )
+    overrides.check_used()
+    with others_apart():
+        plan = plan_study(
+            load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(),
+            models=list(dict.fromkeys(split(models or []))),
+            output=output,
+            overrides=overrides,
+            given=given,
+        )
     if dry_run:
         return _dry_run(plan, output_format)
     watching = status.watched(watcher(quiet=quiet))
-    outcome = asyncio.run(play_study(plan, watcher=watching, signals=True))
+    with others_apart():
+        outcome = asyncio.run(play_study(plan, watcher=watching, signals=True))
     if output_format is Format.JSON:
         write_json(study_as_json(outcome.result))
     elif not quiet:

@@ -11,6 +11,7 @@ from hipo.cli.console import Format, columns, harmless, plain, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app
 from prompts.scheme_text import label_text
+from scenarios.errors import UsageError
 
 app = command_app()
 
@@ -40,6 +41,11 @@ def verdict(
 
     Nothing is deleted: an expert's verdict is one more decision, which no policy overrules.
     """
+    if note and decided is None:
+        raise UsageError(
+            "--note says why a verdict is overruled, and none is given",
+            "name it after the id: accepted, discarded or pending",
+        )
     opened = open_run(run)
     if decided is None:
         record = opened.verdict(dialogue)

@@ -66,6 +66,7 @@ def verify(
             f"{', '.join(overrides.about_judging)}: jurors alone are asked, and no dialogue is judged",
             "name a --judge, too, or leave --juror to another command",
         )
+    overrides.check_used(jurors=jury is not None)
     overrides = _with(overrides, given)
     if dry_run:
         return verify_run.print_estimate(
@@ -79,7 +80,7 @@ def verify(
             overrides,
             retry_unreadable=retry_unreadable,
             output_format=output_format,
-            quiet=quiet or bool(overrides.judges),
+            quiet=quiet,
             watching=watching,
         )
         if not overrides.judges:

@@ -12,7 +12,7 @@ from hipo.app.jury_request import JuryRequest
 from hipo.app.verification import Verified, check_judging
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Watcher
-from hipo.cli.console import Format, plural, reasons, write_json
+from hipo.cli.console import Format, others_apart, plural, reasons, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from pipeline.store.queries.annotations import open_annotations
 from prompts.scheme_text import label_text
@@ -31,25 +31,26 @@ def run_jury(
     quiet: bool,
     watching: Watcher,
 ) -> int:
-    """Let jurors label a run, say what they said, and return the exit code.
+    """Let jurors label a run, say what they said unless judges follow, and return the exit code.
 
     Raises:
         StoppedEarly: it ended early, e.g. interrupted; it can be continued.
         UsageError: a juror is not fit, or a judge who is asked afterwards.
     """
-    if overrides.judges:
-        asyncio.run(check_judging(folder, overrides))
-    done = asyncio.run(
-        hear_jurors(
-            folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching,
-            signals=True,
-        )
-    )  # fmt: skip
-    if not quiet:
+    with others_apart():
+        if overrides.judges:
+            asyncio.run(check_judging(folder, overrides))
+        done = asyncio.run(
+            hear_jurors(
+                folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching,
+                signals=True,
+            )
+        )  # fmt: skip
+    if not overrides.judges:  # otherwise what they say is printed
         labels = jury_labels(folder)
         if output_format is Format.JSON:
             write_json(jury_as_json(done, labels))
-        else:
+        elif not quiet:
             print(jury_as_text(done, labels))
     outcome = done.outcome
     if outcome.stopped is not None:

@@ -12,7 +12,7 @@ from hipo.app.jury_request import JuryRequest
 from hipo.app.verification import make_ready, verify_async
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Watcher
-from hipo.cli.console import Format, write_json
+from hipo.cli.console import Format, others_apart, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import at_providers_as_text, judging_as_json, judging_as_text
 from hipo.cli.progress import watcher
@@ -35,15 +35,16 @@ def run_verification(
     Raises:
         StoppedEarly: it ended early, e.g. interrupted; it can be continued.
     """
-    done = asyncio.run(
-        verify_async(
-            folder,
-            overrides,
-            watcher=watching or watcher(quiet=quiet, name=folder.name),
-            retry_unreadable=retry_unreadable,
-            signals=True,
+    with others_apart():
+        done = asyncio.run(
+            verify_async(
+                folder,
+                overrides,
+                watcher=watching or watcher(quiet=quiet, name=folder.name),
+                retry_unreadable=retry_unreadable,
+                signals=True,
+            )
         )
-    )
     findings = read_findings(folder)
     if output_format is Format.JSON:
         write_json(findings_as_json(done, findings))
@@ -67,7 +68,7 @@ def print_estimate(
 
     ``at_providers`` of the JSON are the requests of earlier commands that lie at providers.
     """
-    with RunStore.open(folder, readonly=True) as store:
+    with RunStore.open(folder, readonly=True) as store, others_apart():
         planned = JudgingEstimate(0, ())
         if jury is not None:
             planned = estimate_jury(store, jury, overrides, retry_unreadable=retry_unreadable)

@@ -191,6 +191,20 @@ def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
     return check_base_url(base_url)
 
 
+def check_takes_key(name: ModelName, api_key_env: str | None) -> None:
+    """Do nothing unless a key is named for a model that ships and asks nobody.
+
+    Raises:
+        UsageError: it is.
+    """
+    local = PROVIDERS.get(name.provider).is_local and name.provider in PROVIDERS.shipped
+    if local and api_key_env is not None:  # perhaps the key itself: it is not repeated
+        raise UsageError(
+            f"{name} runs on this machine and takes no key",
+            "leave it out (--api-key-env, of judges --judge-api-key-env, in a recipe api_key_env)",
+        )
+
+
 def revision_of(spec: ModelSpec) -> str | None:
     """Return what tells one state of a model's files from another; None where its name does.
 

@@ -113,7 +113,7 @@ def _options_misfits(
             if condition not in conditions:
                 unknown = True
                 hint = suggestion(condition, sorted(conditions), listing="conditions")
-                expected = f"what labels of {name} are for"
+                expected = f"a condition that labels of {name} have under 'for'"
                 yield Misfit((*here, field, place), repr(condition), expected, hint)
     few = [
         (label, count)

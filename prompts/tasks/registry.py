@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from prompts.tasks.asked import asked_dimensions, misfits
+from prompts.tasks.asked import misfits
 from prompts.tasks.model import Task
-from scenarios.errors import InputError
+from scenarios.errors import InputError, UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.located import Located
 from scenarios.schemes.model import Scheme
@@ -45,8 +45,18 @@ def load_task(name_or_path: str, scheme: Scheme | None = None) -> Task:
         return _from_file(read_yaml(path), scheme)
     task = _tasks().get(name_or_path)
     if scheme is not None:
-        asked_dimensions(task, scheme)
+        _check_asked_of(task, scheme)
     return task
+
+
+def _check_asked_of(task: Task, scheme: Scheme) -> None:
+    """Raise where a task that its name was enough to find is for other schemes."""
+    for misfit in misfits(task, scheme):
+        raise UsageError(
+            f"the task {task.id} is not for the scheme {scheme.name}: found {misfit.found}, expected"
+            f" {misfit.expected}",
+            f"tasks that are: {', '.join(shipped_tasks(scheme)) or 'none that ships'}",
+        )
 
 
 def _from_file(located: Located, scheme: Scheme | None) -> Task:

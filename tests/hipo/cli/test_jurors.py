@@ -146,7 +146,7 @@ def test_metrics_of_a_run_without_such_labels_say_who_could_give_them(
         (("--juror-mode", "hearsay"), "there is no mode 'hearsay'"),
         (("--juror-task", "judge-turn"), "jurors cannot be asked the task judge-turn"),
         (("--juror-task", "cobra-jury"), "there is no task 'cobra-jury'"),
-        (("--juror-scheme", "hipo"), "the task cobra-juror: asks[0]"),
+        (("--juror-scheme", "hipo"), "the task cobra-juror is not for the scheme hipo"),
         (("--juror-scheme", "cobar"), "cobar"),
         (("--juror", "offline/judge"), "a juror is named twice"),
     ],

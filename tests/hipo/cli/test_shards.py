@@ -38,6 +38,19 @@ def test_a_shard_without_a_case_is_done_at_once(tmp_path):
     assert keys(folder) == set()
 
 
+def test_a_shard_plans_its_own_cases_for_the_dialogues_that_are_to_be_accepted(tmp_path, capsys):
+    folder = tmp_path / "run"
+    command = [*PLAN[:-2], "--shard", "8/9", "--accepted", "2", "-o", str(folder)]
+    assert run([*command, "--dry-run", "--format", "json"]) == 0
+    ahead = capsys.readouterr()
+    assert json.loads(ahead.out)["cases"] == 4
+    assert "shard 8/9: 4 of the 36 cases" in ahead.err
+    assert run([*command, "-q"]) == 0
+    assert 2 <= len(keys(folder)) <= 4
+    assert run([*command, "-n", "10", "--dry-run", "--format", "json"]) == 0
+    assert "shard 8/9: 1 of the 10 cases" in capsys.readouterr().err
+
+
 def test_a_pilot_is_of_the_whole_plan(tmp_path, capsys):
     assert run([*PLAN, "--shard", "1/3", "--dry-run", "--pilot", "2"]) == 2
     assert "leave --shard out" in capsys.readouterr().err

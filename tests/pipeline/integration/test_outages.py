@@ -14,6 +14,7 @@ from hipo.app.generation import generate
 from hipo.app.study import study
 from hipo.app.verification import verify
 from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
 from pipeline.offline_judge.engine import answer as judge_answer
 from pipeline.outage import WaitRules
@@ -221,6 +222,40 @@ def test_verification_waits_for_its_judge(server: WireServer, tmp_path: Path) ->
     )
     assert (done.outcome.done, done.outcome.failed, done.outcome.stopped) == (30, {}, None)
     assert len(watcher.outages) == 2
+
+
+@pytest.mark.parametrize("accepted", [None, 12])
+def test_what_was_not_judged_before_an_outage_was_known_to_be_one_is_judged_after_it(
+    server: WireServer, tmp_path: Path, accepted: int | None
+) -> None:
+    """Every case is tried once, and the outage is declared with the fifth that fails."""
+
+    def broken() -> None:
+        server.faults = Faults(canned=(500, BUSY))
+
+    def ready() -> None:
+        server.faults = Faults()
+
+    server.answer = judge_answer
+    narrow = recipe(
+        server,
+        12,
+        models={"default": {"model": "offline/rules"}},
+        limits={"max_concurrency": 1, "max_attempts": 5},
+    )
+    judging = VerificationOverrides(
+        judges=["compatible/judge"],
+        base_url=server.openai_url,
+        self_judgement=False,
+        policy="gates",
+    )
+    watcher = Meddler(5, broken, ready)
+    play = VerifiedPlay(judging, accepted=accepted, most=12)
+    done = generate(narrow, output=tmp_path / "run", watcher=watcher, play=play)
+    assert done.outcome is not None
+    assert (done.outcome.unjudged, done.outcome.failed) == ({}, {})
+    assert len(watcher.outages) == 2
+    assert rows(tmp_path / "run", "select count(*) from assessments") == [(12,)]
 
 
 def test_a_study_waits_for_the_models_it_compares(server: WireServer, tmp_path: Path) -> None:

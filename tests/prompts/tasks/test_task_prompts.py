@@ -230,8 +230,10 @@ def test_another_scheme_is_asked_about_its_own_dimensions(templates, small_schem
 
 def test_a_task_that_does_not_fit_the_scheme_is_refused(small_scheme, tmp_path):
     without_lies = small_scheme.model_copy(update={"contradictions": ()})
-    with pytest.raises(UsageError, match=r"hipo-swap: asks\[0\]: found 'lies'"):
+    with pytest.raises(UsageError, match=r"hipo-swap is not for the .*: found 'lies'") as found:
         load_task("hipo-swap", without_lies)
+    assert "tasks that are: hipo-conversation" in str(found.value.hint)
+    assert "hipo-swap" not in str(found.value.hint)
     file = tmp_path / "mine.yaml"
     file.write_text(
         "id: mine\ntitle: Mine\nabout: It.\nsubject: utterance\nasks:\n- goal\n- warmt\n"
