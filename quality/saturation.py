@@ -44,7 +44,6 @@ class SaturationCurve:
     scheme: Scheme
     window: int = WINDOW
     _memory: NearDuplicates = field(default_factory=NearDuplicates, repr=False)
-    _cases: dict[str, Case] = field(default_factory=dict, repr=False)
     _is_new: bytearray = field(default_factory=bytearray, repr=False)
     _shared: Counter[str] = field(default_factory=Counter, repr=False)
 
@@ -52,10 +51,9 @@ class SaturationCurve:
         """Count one dialogue; return whether it is distinct."""
         case = dialogue.case
         twin = self._memory.twin_by_words(GatedDialogue(dialogue, None, self.scheme))
-        self._cases[case.id] = case
         self._is_new.append(twin is None)
         if twin is not None:
-            self._shared.update(_alike(case, self._cases[twin]))
+            self._shared.update(_alike(case, twin))
         return twin is None
 
     def extend(self, dialogues: Iterable[Dialogue]) -> None:

@@ -144,7 +144,9 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
         material = load_material(store)
         with open_annotations(folder) as reader:
             counts = tuple(reader.sources())
-            annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
+            # Nobody who asks looks at reasons.
+            read = reader.annotations(kinds, reasons=False)
+            annotations = tuple(with_derived(material.scheme, read))
         if material.scenarios and all(one.flow for one in material.scenarios.values()):
             counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
             annotations = tuple(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from hipo.app.run_folders import RUNS, find_run, is_evaluation, is_run
+from pipeline.chunks import chunks
 from pipeline.run_material import load_material
-from pipeline.store.queries.annotations import open_annotations
+from pipeline.store.queries.annotations import PAGE, AnnotationReader, open_annotations
 from pipeline.store.run_store import RunStore
 from prompts.tasks.model import Options, Task
 from prompts.tasks.registry import load_task
@@ -34,10 +35,11 @@ from quality.persuasion.intention_statistics import (
 from quality.persuasion.question_check import FlawedQuestion, OptionQuestion, broken, rules_of
 from quality.persuasion.settled_labels import KINDS, settled_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
-from quality.selections import dialogue_name, subject_name
+from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.oddities import Oddity
 from scenarios.annotations import HUMAN, Annotation
+from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Scheme
@@ -186,40 +188,45 @@ def _is_run(source: str | Path) -> bool:
 
 def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
     """Count what a run holds, and check the questions that its dialogues make."""
-    with RunStore.open(folder, readonly=True) as store:
+    spoken, questions, people = {}, list[OptionQuestion](), list[Answer]()
+    with RunStore.open(folder, readonly=True) as store, open_annotations(folder) as reader:
         material = load_material(store)
-        dialogues = {(d.case.id, d.arm): d for d in store.dialogues(traces=False)}
-        scenarios = {key: material.scenario_of(d.case) for key, d in dialogues.items()}
-    scheme = material.scheme
-    _require(scheme)
-    rules = _rules(load_task(task_name, scheme))
-    labelled: defaultdict[tuple[str, str], list[Annotation]] = defaultdict(list)
-    with open_annotations(folder) as reader:
-        for annotation in reader.annotations(KINDS):
-            labelled[annotation.subject.case, annotation.subject.arm].append(annotation)
-        quizzes = reader.quizzes
-    spoken, questions = {}, []
-    for key, dialogue in dialogues.items():
-        name = "/".join(key)
-        gold = [label for label in labelled[key] if label.config not in quizzes]
-        spoken[name], _ = settled_turns(dialogue, gold)
-        asked = intention_questions(
-            name,
-            spoken[name],
-            scheme.dimension(INTENTION),
-            rules,
-            names_of(scenarios[key]),
-            drawn_by=key[0],
-        )
-        questions += [question.checked for question in asked]
-    people = [
-        Answer(subject_name(a.subject), a.dimension, a.who, a.value, dialogue_name(a.subject))
-        for annotations in labelled.values()
-        for a in annotations
-        if a.kind == HUMAN and a.dimension == INTENTION and a.value is not None
-    ]
+        scheme = material.scheme
+        _require(scheme)
+        rules = _rules(load_task(task_name, scheme))
+        for dialogue, labels in _labelled(store, reader):
+            name = f"{dialogue.case.id}/{dialogue.arm}"
+            gold = [label for label in labels if label.config not in reader.quizzes]
+            spoken[name], _ = settled_turns(dialogue, gold)
+            asked = intention_questions(
+                name,
+                spoken[name],
+                scheme.dimension(INTENTION),
+                rules,
+                names_of(material.scenario_of(dialogue.case)),
+                drawn_by=dialogue.case.id,
+            )
+            questions += [question.checked for question in asked]
+            people += [
+                Answer(subject_name(a.subject), a.dimension, a.who, a.value, name)
+                for a in labels
+                if a.kind == HUMAN and a.dimension == INTENTION and a.value is not None
+            ]
     statistics = intention_statistics(scheme, spoken, people)
     return _metrics(scheme, rules, questions, {}, statistics=statistics)
+
+
+def _labelled(
+    store: RunStore, reader: AnnotationReader
+) -> Iterator[tuple[Dialogue, Sequence[Annotation]]]:
+    """Yield dialogues with what is labelled in them, some hundreds at a time."""
+    for page in chunks(store.dialogues(traces=False), PAGE):
+        labelled: defaultdict[tuple[str, str], list[Annotation]] = defaultdict(list)
+        keys = [(dialogue.case.id, dialogue.arm) for dialogue in page]
+        for one in reader.of(keys, KINDS, reasons=False):
+            labelled[one.subject.case, one.subject.arm].append(one)
+        for dialogue, key in zip(page, keys, strict=True):
+            yield dialogue, labelled.get(key, ())
 
 
 def _answered(question: OptionQuestion, chosen: int | None) -> AnsweredQuestion:

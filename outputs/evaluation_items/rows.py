@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Literal
+from functools import lru_cache
+from sys import intern
+from typing import Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,6 +29,11 @@ from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people"}
 """By whose labels a row has what they are called when models are held against them."""
+
+Part = TypeVar("Part", bound=Hashable)
+_SHARED = 4096
+"""Parts of items that are remembered, so that the next items have the same ones."""
+_remembered: dict[Hashable, Hashable] = {}
 
 
 class _Line(BaseModel):
@@ -76,14 +83,16 @@ class _ItemRow(BaseModel):
     @property
     def scene(self) -> SceneView:
         """What everybody knows."""
-        return SceneView(
-            situation=self.situation,
-            initiator=self.initiator,
-            initiator_description=self.initiator_description,
-            responder=self.responder,
-            responder_description=self.responder_description,
-            language=described_language(self.language),
-            people=tuple(PersonView(x.role, *x.two_lines) for x in self.people),
+        return _once(
+            SceneView(
+                situation=self.situation,
+                initiator=self.initiator,
+                initiator_description=self.initiator_description,
+                responder=self.responder,
+                responder_description=self.responder_description,
+                language=described_language(self.language),
+                people=tuple(PersonView(x.role, *x.two_lines) for x in self.people),
+            )
         )
 
     @property
@@ -101,7 +110,7 @@ class _ItemRow(BaseModel):
         """Return the private fact; None where it is not told."""
         if not self.fact_text:
             return None
-        return FactView(self.fact_about or "the matter", self.fact_text, claims)
+        return _once(FactView(self.fact_about or "the matter", self.fact_text, claims))
 
 
 class _BenchmarkRow(_ItemRow):
@@ -144,7 +153,7 @@ def benchmark_item(
     row = validate_model(_BenchmarkRow, located)
     if not row.utterance and row.aspect != "conversation":
         raise InputError([located.problem(("utterance",), found="nothing", expected="a line")])
-    said: History = tuple((line.role, line.content) for line in row.context)
+    said: History = tuple(_once((line.role, line.content)) for line in row.context)
     known: set[Knowledge] = {"history"}
     order = drawn_by(row.case, row.turn, row.aspect)
     if row.aspect == "conversation":
@@ -155,9 +164,9 @@ def benchmark_item(
     else:
         if row.aspect == "utterance":
             known.discard("history")
-            said = () if row.question is None else ((row.question_role, row.question),)
+            said = () if row.question is None else (_once((row.question_role, row.question)),)
         target = len(said)
-        turns: History = (*said, (row.role, row.utterance))
+        turns: History = (*said, _once((row.role, row.utterance)))
         standing = standing_question(turns, target)
         if standing is not None:
             known.add("question")
@@ -184,8 +193,8 @@ def swap_item(located: Located, scheme: Scheme, *, split: str = "") -> Evaluatio
     row = validate_model(_SwapRow, located)
     if row.status not in ("scored", "not scored"):
         return None
-    said: History = (("initiator", row.question),) if row.question else ()
-    turns: History = (*said, ("responder", row.utterance))
+    said: History = (_once((INITIATOR, row.question)),) if row.question else ()
+    turns: History = (*said, _once((RESPONDER, row.utterance)))
     fact = row.fact()
     asked = TaskItem(row.id, row.scene, turns, len(said), 0 if said else None, fact, goal=row.goal)
     references: References = {}
@@ -206,14 +215,15 @@ def _item(
     *,
     split: str,
 ) -> EvaluationItem:
-    right = {name: label for labels in references.values() for name, label in labels.items()}
+    given = tuple((whose, tuple(labels.items())) for whose, labels in references.items())
+    shared, right = _labels(given)
     return EvaluationItem(
         asked=replace(asked, scenario=row.scenario, right=right),
         kind=kind,
-        references=references,
-        known=frozenset(known),
-        case=row.case,
-        scenario=row.scenario,
+        references=shared,
+        known=_once(frozenset(known)),
+        case=intern(row.case),
+        scenario=intern(row.scenario),
         arm=row.arm,
         category=row.category,
         tags=row.tags,
@@ -222,6 +232,26 @@ def _item(
         generator=row.model,
         split=split,
     )
+
+
+# A run has many items, and few scenes, facts and labels: what items have in common is made once.
+
+
+def _once(part: Part) -> Part:
+    """Return the first of equal parts."""
+    if len(_remembered) >= _SHARED:
+        _remembered.clear()
+    return cast("Part", _remembered.setdefault(part, part))
+
+
+@lru_cache(maxsize=_SHARED)
+def _labels(
+    given: tuple[tuple[str, tuple[tuple[str, str], ...]], ...],
+) -> tuple[References, Mapping[str, str]]:
+    """Return the labels by reference, and by dimension the right one."""
+    return {whose: dict(labels) for whose, labels in given}, {
+        name: label for _, labels in given for name, label in labels
+    }
 
 
 def _references(

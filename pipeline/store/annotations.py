@@ -196,7 +196,11 @@ def add_annotations(
 
 
 def read_annotations(
-    connection: sqlite3.Connection, keys: Iterable[Key], kinds: Sequence[str]
+    connection: sqlite3.Connection,
+    keys: Iterable[Key],
+    kinds: Sequence[str],
+    *,
+    reasons: bool = True,
 ) -> Iterator[Annotation]:
     """Yield the newest annotations of some hundreds of dialogues, dialogue by dialogue.
 
@@ -204,6 +208,7 @@ def read_annotations(
         connection: an open database of a run.
         keys: (case, arm) ids of the dialogues; the order is kept.
         kinds: which kinds, e.g. ``("declared", "human")``.
+        reasons: whether they come with their reasons; of whoever holds many, these take most memory.
     """
     rows = connection.execute(_SELECT, (as_json(keys), orjson.dumps(list(kinds)).decode()))
     # Many are held at once: what they have in common is the same object in all of them.
@@ -218,7 +223,7 @@ def read_annotations(
                 who=intern(who),
                 dimension=intern(dimension),
                 value=_label(value),
-                rationale=rationale,
+                rationale=rationale if reasons else "",
                 config=intern(config),
                 carried=None if carried is None else bool(carried),
                 raw=raw,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from prompts.languages import described_language
 from prompts.prompt import role_tag
@@ -14,6 +15,9 @@ from scenarios.graph import claims_against
 from scenarios.quick_records import quickly_made
 from scenarios.spec import Scenario
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
+
+_NOTHING: Mapping[str, Any] = {}
+"""One for all items: there are many, and few have names or options of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +99,9 @@ class TaskItem:
     right: Mapping[str, str] | None = None
     """By dimension the right label. Only the options of tasks that list some labels are made with
     it; nothing else that is shown depends on it."""
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """What ``{name}`` stands for in the wording of options."""
-    listed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    listed: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NOTHING)
     """By dimension the options that it comes with, in order, each label with its wording; none are
     drawn then."""
     facts: tuple[FactView, ...] = ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import LIES, Task
@@ -15,6 +15,9 @@ from quality.evaluation.item import EvaluationItem, ItemKind, Knowledge
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _NEEDED: Mapping[Knowledge, str] = {
     "question": "the question that a line answers",
@@ -116,17 +119,21 @@ class ItemSet:
 
 def _content(asked: TaskItem) -> dict[str, object]:
     """Return an item as plain data, without fields of later versions of hipo that it does not use."""
-    plain = _without_unused(asdict(asked), ("names", "listed", "facts"))
-    plain["scene"] = _without_unused(plain["scene"], ("people",))
+    plain = _plain(asked, "names", "listed", "facts")
+    plain["scene"] = scene = _plain(asked.scene, "people")
+    if "people" in scene:
+        scene["people"] = [_plain(one) for one in asked.scene.people]
     if "facts" in plain:
-        plain["facts"] = [_without_unused(one, ("others",)) for one in plain["facts"]]
-    if plain["fact"] is not None:
-        plain["fact"] = _without_unused(plain["fact"], ("owner", "others"))
+        plain["facts"] = [_plain(one, "others") for one in asked.facts]
+    if asked.fact is not None:
+        plain["fact"] = _plain(asked.fact, "owner", "others")
     return plain
 
 
-def _without_unused(plain: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    return {key: value for key, value in plain.items() if value or key not in names}
+def _plain(record: DataclassInstance, *left_out_if_empty: str) -> dict[str, object]:
+    """Return the fields of a record by name, with their very values: copies would take most time."""
+    values = ((name, getattr(record, name)) for name in record.__dataclass_fields__)
+    return {name: value for name, value in values if value or name not in left_out_if_empty}
 
 
 def _wanted_by(task: Task) -> Sequence[ItemKind]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from sys import intern
+from typing import Annotated, Any, BinaryIO, Final, Literal, TypeVar, cast
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.located_validation import validate_model
 
+Shared = TypeVar("Shared", bound=Mapping[str, object] | tuple[str, ...])
 Status = Literal["answered", "unreadable", "refused", "failed"]
 """``failed``: no answer came, so that nothing is known of the model. The others are answers."""
 Fault = Literal["unreadable", "unknown label", "not asked", "refused", "failed"]
@@ -26,6 +28,21 @@ RESULTS: Final = "results.jsonl"
 NOT: Final = "not "
 """Begins a reference that rules one label out: ``not Quality`` is met by every other label."""
 
+_REMEMBERED = 10_000
+_known: dict[tuple[type, tuple[object, ...]], Any] = {}
+
+
+def _once(value: Shared) -> Shared:
+    """Return the equal value of an earlier row, if there is one: rows are many, and say the same."""
+    if len(_known) >= _REMEMBERED:
+        _known.clear()
+    parts = tuple(value.items() if isinstance(value, Mapping) else value)
+    return cast("Shared", _known.setdefault((type(value), parts), value))
+
+
+Once = Annotated[Shared, AfterValidator(_once)]
+Often = Annotated[str, AfterValidator(intern)]
+
 
 class ResultRow(BaseModel):
     """What one model answered about one item of one task, in one mode, draw and repeat.
@@ -38,54 +55,54 @@ class ResultRow(BaseModel):
 
     item: str = Field(min_length=1)
     """The id of the item; the same in every set that holds it."""
-    task: str = Field(min_length=1)
-    mode: str = Field(min_length=1)
+    task: Often = Field(min_length=1)
+    mode: Often = Field(min_length=1)
     draw: int = Field(default=0, ge=0)
     """Which draw of worked examples was shown; 0 where none are."""
     repeat: int = Field(default=0, ge=0)
     """Which time of asking the same question this is, from 0. Only the first is scored."""
-    model: str = Field(min_length=1)
+    model: Often = Field(min_length=1)
     """``provider/name``."""
-    set: str = ""
+    set: Often = ""
     """Fingerprint of the items, equal for evaluations of the same items."""
-    scheme: str = ""
+    scheme: Often = ""
     """Id and version of the scheme, e.g. ``hipo@2``."""
-    case: str = ""
+    case: Often = ""
     """Items of a case share words, so that they are no independent observations."""
-    arm: str = ""
-    scenario: str = ""
-    category: str = ""
-    tags: tuple[str, ...] = ()
+    arm: Often = ""
+    scenario: Often = ""
+    category: Often = ""
+    tags: Once[tuple[str, ...]] = ()
     """Of the scenario."""
     turn: int | None = None
     """Place of the utterance in its dialogue from 0; null where the item is a dialogue."""
-    goal: str | None = None
-    strategy: str = ""
-    generator: str = ""
+    goal: Often | None = None
+    strategy: Often = ""
+    generator: Often = ""
     """The model that wrote the item."""
-    split: str = ""
+    split: Often = ""
     marks: tuple[Mark, ...] = ()
     reply: str | None = None
     """What the model wrote, as it wrote it; null where nothing came."""
     status: Status
     reason: str = ""
     """Why there are no labels, in words."""
-    labels: Mapping[str, str | None] = {}
+    labels: Once[Mapping[str, str | None]] = {}
     """The label by dimension; null where the answer gives none that can be read."""
-    raw: Mapping[str, str] = {}
+    raw: Once[Mapping[str, str]] = {}
     """What was written for a label, by dimension, where it differs from the label."""
-    faults: Mapping[str, Fault] = {}
+    faults: Once[Mapping[str, Fault]] = {}
     """Why a label is null, by dimension."""
     harmonised: tuple[str, ...] = ()
     """Dimensions whose label was read through an alias of the scheme."""
-    options: Mapping[str, tuple[str, ...]] = {}
+    options: Mapping[str, Once[tuple[str, ...]]] = {}
     """The labels on offer by dimension, in the order that the model saw."""
-    references: Mapping[str, Mapping[str, str]] = {}
+    references: Mapping[str, Once[Mapping[str, str]]] = {}
     """By reference (declared, agreed, people, adjudicated, gold, swap) the right label by dimension.
 
     A dimension that a reference says nothing about is left out; so is an empty reference.
     """
-    right: Mapping[str, Mapping[str, bool]] = {}
+    right: Mapping[str, Once[Mapping[str, bool]]] = {}
     """By reference and dimension, whether the label is right. Null labels are wrong; rows that
     failed have none."""
 

@@ -12,14 +12,9 @@ from pydantic import Field
 from quality.gates.improvised import improvised_text
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from quality.gates.shared_words import SharedWords
-from quality.gates.signatures import (
-    PERMUTATIONS,
-    Signature,
-    SignatureIndex,
-    likeness,
-    signature_of,
-)
+from quality.gates.signatures import PERMUTATIONS, Signature, SignatureIndex, signature_of
 from quality.gates.vector import Vector
+from scenarios.case import Case
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import shingles, union, words
@@ -32,9 +27,8 @@ _SLACK = 0.88
 class _Kept:
     """What is remembered of a dialogue."""
 
-    case: str
+    case: Case
     arm: str
-    signature: Signature
     said: int | None
     """A hash of all its words in their order; None where nobody asks for it."""
 
@@ -45,8 +39,8 @@ class _Twin:
 
     likeness: float = 0.0
     """Share of common word triples, as signatures tell it; 0: there is none."""
-    name: str = ""
-    """Its case and arm."""
+    kept: _Kept | None = None
+    """What is remembered of it; None: there is none."""
 
 
 class DuplicateSettings(Strict):
@@ -91,10 +85,8 @@ class NearDuplicates:
             window: how many dialogues are remembered.
         """
         self._share, self._cosine, self._window = share, cosine, window
-        self._index = SignatureIndex(*_bands(share))
-        self._kept: dict[int, _Kept] = {}
-        self._order: deque[int] = deque()
-        self._next = 0
+        self._index = SignatureIndex(*_bands(share), window)
+        self._kept: deque[_Kept] = deque(maxlen=window)
         self._vectors: Vector = np.zeros((0, 0), np.float32)
         self._cases: list[str] = []
         self._words = SharedWords(overlap, window)
@@ -145,7 +137,8 @@ class NearDuplicates:
         key = subject.dialogue.case.id, subject.dialogue.arm
         twin = self._compared.pop(key, None) or self._compare(subject)
         if twin.likeness >= self._share:
-            reason = f"{twin.likeness:.0%} of its word triples are those of {twin.name}"
+            name = "" if twin.kept is None else f"{twin.kept.case.id}/{twin.kept.arm}"
+            reason = f"{twin.likeness:.0%} of its word triples are those of {name}"
             return [subject.flag(self.code, reason, severity=twin.likeness)]
         if vector is None:
             return []
@@ -157,40 +150,38 @@ class NearDuplicates:
         reason = f"its meaning is that of {like} (cosine {close:.2f})"
         return [subject.flag(self.code, reason, severity=close)]
 
-    def twin_by_words(self, subject: GatedDialogue) -> str | None:
+    def twin_by_words(self, subject: GatedDialogue) -> Case | None:
         """Remember a dialogue; return the case of the one whose words it nearly has, if there is one.
 
         Another arm's dialogue of the same case is a twin where it has every word in its place: what
         is nearly the same there is by design (one draft, and what became of it).
         """
         twin = self._compare(subject, hash(tuple(words(improvised_text(subject)))))
-        return twin.name.partition("/")[0] if twin.likeness >= self._share else None
+        return None if twin.kept is None else twin.kept.case
 
     def _compare(self, subject: GatedDialogue, said: int | None = None) -> _Twin:
         """Return the dialogue before this one that has most of its words, and remember this one."""
-        case = subject.dialogue.case.id
+        case = subject.dialogue.case
         signature = _signature(improvised_text(subject))
         if signature is None:
             return _Twin()
         found = self._nearest(signature, case, said)
-        self._remember(case, subject.dialogue.arm, signature, said)
+        self._index.add(signature)
+        self._kept.append(_Kept(case, subject.dialogue.arm, said))
         return found
 
     def __len__(self) -> int:
         """Return how many dialogues are remembered."""
-        return len(self._order)
+        return len(self._kept)
 
-    def _nearest(self, signature: Signature, case: str, said: int | None) -> _Twin:
+    def _nearest(self, signature: Signature, case: Case, said: int | None) -> _Twin:
         """Return the likeliest twin, the earliest of equals; of the same case only a word for word one."""
-        best = _Twin()
-        for key in self._index.near(signature):
-            kept = self._kept[key]
-            if kept.case == case and (said is None or kept.said != said):
+        for number, similarity in self._index.alike(signature, self._share):
+            kept = self._kept[number - self._index.oldest]
+            if kept.case.id == case.id and (said is None or kept.said != said):
                 continue
-            similarity = likeness(signature, kept.signature)
-            if similarity > best.likeness:
-                best = _Twin(similarity, f"{kept.case}/{kept.arm}")
-        return best
+            return _Twin(similarity, kept)
+        return _Twin()
 
     def _closest(self, vector: Vector, case: str) -> tuple[float, str]:
         if not self._cases:
@@ -199,15 +190,6 @@ class NearDuplicates:
         cosines[[known == case for known in self._cases]] = -1.0
         at = int(cosines.argmax())
         return round(float(cosines[at]), 6), self._cases[at]
-
-    def _remember(self, case: str, arm: str, signature: Signature, said: int | None) -> None:
-        self._kept[self._next] = _Kept(case, arm, signature, said)
-        self._order.append(self._next)
-        self._index.add(self._next, signature)
-        self._next += 1
-        if len(self._order) > self._window:
-            oldest = self._order.popleft()
-            self._index.remove(oldest, self._kept.pop(oldest).signature)
 
     def remember_meaning(self, case: str, vector: Vector) -> None:
         """Remember the embedding of an earlier dialogue; one of :meth:`add_and_check` is anyway.

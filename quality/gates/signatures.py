@@ -6,7 +6,8 @@ Source: Broder 1997 (MinHash); Leskovec, Rajaraman, Ullman, Mining of Massive Da
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -50,38 +51,81 @@ def signature_of(texts: Iterable[str]) -> Signature | None:
     return least
 
 
-def likeness(left: Signature, right: Signature) -> float:
-    """Return the share of permutations with the same least hash: about the Jaccard similarity."""
-    return float(np.count_nonzero(left == right)) / PERMUTATIONS
-
-
 class SignatureIndex:
-    """Finds the numbers under which signatures were added that share a whole band with a new one."""
+    """The latest signatures, each found again by those that share a whole band with it.
 
-    def __init__(self, bands: int, rows: int) -> None:
-        """Begin with none; a signature has ``bands`` bands of ``rows`` hashes each."""
+    They are numbered in the order in which they came, from 0 on. A new one is compared with all that
+    it may be like at once, so that a run that repeats itself stays quick.
+    """
+
+    def __init__(self, bands: int, rows: int, window: int) -> None:
+        """Begin with none.
+
+        Args:
+            bands: of a signature.
+            rows: hashes of a band.
+            window: how many of the latest signatures are kept.
+        """
         self._cuts = [slice(i * rows * _WIDTH, (i + 1) * rows * _WIDTH) for i in range(bands)]
-        self._tables: list[dict[bytes, list[int]]] = [{} for _ in range(bands)]
+        self._tables: list[dict[bytes, array[int]]] = [{} for _ in range(bands)]
+        self._window = window
+        self._kept = np.zeros((0, PERMUTATIONS), np.uint32)
+        """That of number ``n`` stands in row ``n % window``; rows are added as they are needed."""
+        self.oldest = 0
+        """The number of the first that is kept."""
+        self._next = 0
 
-    def add(self, number: int, signature: Signature) -> None:
-        """Let a signature be found under a number that no other one has."""
-        raw = signature.tobytes()
-        for table, cut in zip(self._tables, self._cuts, strict=True):
-            table.setdefault(raw[cut], []).append(number)
+    def __len__(self) -> int:
+        """Return how many are kept."""
+        return self._next - self.oldest
 
-    def remove(self, number: int, signature: Signature) -> None:
-        """Forget a signature that was added under a number."""
-        raw = signature.tobytes()
-        for table, cut in zip(self._tables, self._cuts, strict=True):
-            there = table[raw[cut]]
-            there.remove(number)
+    def add(self, signature: Signature) -> None:
+        """Keep a signature under the next number; beyond the window the oldest is dropped."""
+        if len(self) == self._window:
+            self._drop_oldest()
+        if self._next == len(self._kept) < self._window:
+            room = min(self._window, max(64, 2 * len(self._kept)))
+            grown = np.zeros((room, PERMUTATIONS), np.uint32)
+            grown[: len(self._kept)] = self._kept
+            self._kept = grown
+        self._kept[self._next % self._window] = signature
+        for table, band in self._bands(signature):
+            table.setdefault(band, array("q")).append(self._next)
+        self._next += 1
+
+    def alike(self, signature: Signature, least: float) -> Iterator[tuple[int, float]]:
+        """Yield number and likeness of those that share a band, the likeliest first.
+
+        Likeness is the share of permutations with the same least hash, about the Jaccard
+        similarity of the sets. Of equals the earliest comes first.
+
+        Args:
+            signature: of a new set.
+            least: the likeness from which on they are yielded.
+        """
+        sharing = np.zeros(len(self), np.bool_)
+        for table, band in self._bands(signature):
+            if band in table:
+                sharing[np.frombuffer(table[band], np.int64) - self.oldest] = True
+        numbers = np.flatnonzero(sharing) + self.oldest
+        equal = self._kept[numbers % self._window] == signature
+        same = equal.sum(axis=1, dtype=np.uint8)
+        for count in range(int(same.max(initial=0)), 0, -1):
+            if count / PERMUTATIONS < least:
+                return
+            for at in np.flatnonzero(same == count):
+                yield int(numbers[at]), count / PERMUTATIONS
+
+    def _drop_oldest(self) -> None:
+        for table, band in self._bands(self._kept[self.oldest % self._window]):
+            there = table[band]
+            there.pop(0)
             if not there:
-                del table[raw[cut]]
+                del table[band]
+        self.oldest += 1
 
-    def near(self, signature: Signature) -> list[int]:
-        """Return the numbers of those that share a band, ascending."""
+    def _bands(self, signature: Signature) -> Iterator[tuple[dict[bytes, array[int]], bytes]]:
+        """Yield each table with the part of a signature that is looked up in it."""
         raw = signature.tobytes()
-        found: set[int] = set()
         for table, cut in zip(self._tables, self._cuts, strict=True):
-            found.update(table.get(raw[cut], ()))
-        return sorted(found)
+            yield table, raw[cut]

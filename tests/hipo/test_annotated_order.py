@@ -11,11 +11,13 @@ import pytest
 
 from hipo import Recipe, generate
 from hipo.app.annotated import open_annotated
+from hipo.app.intention_metrics import intention_metrics
 from hipo.app.run import Run
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.run_store import RunStore
 from quality.selections import subject_name
 from scenarios.annotations import DECLARED, HUMAN, Annotation, Subject
+from scenarios.errors import UsageError
 
 
 @pytest.fixture
@@ -59,3 +61,19 @@ def test_no_dialogue_is_read_that_nobody_of_a_kind_has_labelled(
     assert [one.subject for one in annotated.annotations] == [about]
     assert annotated.groups("scenario") == {subject_name(about): labelled.case.scenario}
     assert annotated.words["said"] == {subject_name(about): len(answer.text.split())}
+
+
+def test_reasons_that_nobody_looks_at_are_not_held(run: Run) -> None:
+    turns = [turn for dialogue in run.dialogues(traces=False) for turn in dialogue.answers()]
+    assert any(label.rationale for turn in turns for label in turn.tactic)
+    annotated = open_annotated([str(run.folder)], None, [DECLARED])
+    assert annotated.annotations
+    assert {one.rationale for one in annotated.annotations} == {""}
+
+
+def test_a_run_without_intentions_is_refused_before_its_dialogues_are_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TurnReader, "turns", None)
+    with pytest.raises(UsageError, match="has no intention or no face_act"):
+        intention_metrics([run.folder])

@@ -16,6 +16,8 @@ from outputs.export_kind import ExportOptions
 from outputs.selection import opened
 from outputs.selection_wish import Selection
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
+from pipeline.store.queries import export as queries
+from pipeline.store.queries.export import CorpusFilter, open_corpus
 from tests.outputs.corpora import SCHEME, exportable_run, rows_in
 from tests.outputs.sample_run import give_names
 
@@ -264,3 +266,21 @@ def test_nobody_learns_to_speak_from_a_dialogue_with_another_goal_than_its_own(
         assert honest.case.id not in there
         assert (lie.case.id in there) is leave
         assert left_out["missed_goal"] == 1
+
+
+def test_what_experts_decided_is_looked_up_for_the_dialogues_that_are_read_alone(
+    tmp_path, monkeypatch
+):
+    class LookedUp(dict):
+        def __iter__(self):
+            raise AssertionError("everything that was decided is gone through")
+
+        items = keys = values = __iter__
+
+    run = exportable_run(tmp_path / "run", scenarios=2)
+    decide(run, {DIMENSIONS[0]: SCHEME.dimension(DIMENSIONS[0]).values[0]})
+    read = queries._read_decided
+    monkeypatch.setattr(queries, "_read_decided", lambda reader: LookedUp(read(reader)))
+    with open_corpus(run) as corpus:
+        entries = list(corpus.entries(CorpusFilter(), adjudicated=True))
+    assert [sorted(entry.adjudicated) for entry in entries if entry.adjudicated] == [[TURN]]

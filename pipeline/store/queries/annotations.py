@@ -61,15 +61,23 @@ class AnnotationReader:
         known = {name for (name,) in self._connection.execute("select id from dimensions")}
         return not known.isdisjoint(dimensions)
 
-    def annotations(self, kinds: Sequence[str]) -> Iterator[Annotation]:
-        """Yield the newest annotations of some kinds, dialogue by dialogue; looks at no other dialogue."""
-        wanted = orjson.dumps(list(kinds)).decode()
-        yield from self.of(self._connection.execute(_KEYS, (wanted,)), kinds)
+    def annotations(self, kinds: Sequence[str], *, reasons: bool = True) -> Iterator[Annotation]:
+        """Yield the newest annotations of some kinds, dialogue by dialogue; looks at no other dialogue.
 
-    def of(self, keys: Iterable[Key], kinds: Sequence[str]) -> Iterator[Annotation]:
+        Args:
+            kinds: e.g. ``("declared", "human")``.
+            reasons: whether they come with their reasons.
+        """
+        wanted = orjson.dumps(list(kinds)).decode()
+        keys = self._connection.execute(_KEYS, (wanted,))
+        yield from self.of(keys, kinds, reasons=reasons)
+
+    def of(
+        self, keys: Iterable[Key], kinds: Sequence[str], *, reasons: bool = True
+    ) -> Iterator[Annotation]:
         """Yield the newest annotations of some kinds of the dialogues with these (case, arm) ids."""
         for page in chunks(keys, PAGE):
-            yield from read_annotations(self._connection, page, kinds)
+            yield from read_annotations(self._connection, page, kinds, reasons=reasons)
 
 
 @contextmanager

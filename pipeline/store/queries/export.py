@@ -15,7 +15,7 @@ from pipeline.store.annotation_schema import DECLARED_SOURCE
 from pipeline.store.annotations import sent
 from pipeline.store.case_rows import CASE_COLUMNS, case_from
 from pipeline.store.migrations import check_current
-from pipeline.store.queries.turns import Place, TurnReader
+from pipeline.store.queries.turns import DecidedLabels, TurnReader
 from pipeline.store.sqlite import DATABASE, connect_readonly, parsing
 from pipeline.store.traces import label_from
 from scenarios.annotations import IMPORT
@@ -197,18 +197,19 @@ class CorpusReader:
                 traces=traces,
                 wanted=wanted,
                 rationales=rationales,
-                decided=self._decided if adjudicated else None,
+                decided=self._decided if adjudicated else {},
                 undeclared=undeclared,
             )
             for seq, case, arm, verdict in page:
                 dialogue = Dialogue(case, arm, tuple(turns[seq]))
                 experts, settled = _NO_TURNS, _NOTHING
-                if adjudicated and self._decided:
-                    settled = self._decided.get((seq, _WHOLE), _NOTHING)
+                if adjudicated and seq in self._decided:
+                    by_turn = self._decided[seq]
+                    settled = by_turn.get(_WHOLE, _NOTHING)
                     experts = frozenset(
                         turn.index
                         for turn in dialogue.turns
-                        if turn.tactic and (seq, turn.index) in self._decided
+                        if turn.tactic and turn.index in by_turn
                     )
                 people = self._people.get(seq, {}) if adjudicated else {}
                 yield CorpusEntry(dialogue, verdict, experts, settled, people)
@@ -255,13 +256,14 @@ def _values(kept: CorpusFilter) -> dict[str, str | None]:
     return {k: None if v is None else orjson.dumps(v).decode() for k, v in fields.items()}
 
 
-def _read_decided(reader: sqlite3.Connection) -> dict[Place, dict[str, LabelValue]]:
-    """Return what experts decided, by place and dimension; people are slow, so there is little."""
-    decided: defaultdict[Place, dict[str, LabelValue]] = defaultdict(dict)
+def _read_decided(reader: sqlite3.Connection) -> Mapping[int, DecidedLabels]:
+    """Return what experts decided, by dialogue; people are slow, so there is little."""
+    decided: dict[int, dict[int, dict[str, LabelValue]]] = {}
     for dialogue, turn, dimension, value in reader.execute(_DECIDED):
         with parsing(reader, "a label"):
-            decided[dialogue, turn][dimension] = label_from(value)
-    return dict(decided)
+            of_dialogue = decided.setdefault(dialogue, {})
+            of_dialogue.setdefault(turn, {})[dimension] = label_from(value)
+    return decided
 
 
 def _read_people(reader: sqlite3.Connection) -> dict[int, dict[int, Readings]]:

@@ -17,6 +17,9 @@ from scenarios.terms import LabelValue, RoleKey
 Place = tuple[int, int]
 """Number of a dialogue, and index of a turn."""
 Labels = dict[Place, tuple[TacticLabel, ...]]
+DecidedLabels = Mapping[int, Mapping[str, LabelValue]]
+"""What experts decided on a dialogue: by index of the turn, the label of each dimension."""
+_NOTHING_DECIDED: Mapping[int, DecidedLabels] = {}
 
 _OF = "dialogue in (select value from json_each(?))"
 _TURNS = f"""
@@ -56,7 +59,7 @@ class TurnReader:
         traces: bool,
         wanted: bool,
         rationales: bool,
-        decided: Mapping[Place, Mapping[str, LabelValue]] | None = None,
+        decided: Mapping[int, DecidedLabels] = _NOTHING_DECIDED,
         undeclared: Collection[str] = (),
     ) -> defaultdict[int, list[Turn]]:
         """Return the turns of some hundreds of dialogues, by the number of the dialogue.
@@ -66,16 +69,16 @@ class TurnReader:
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
             rationales: whether labels come with their reasons, and with how they were spelled.
-            decided: labels that stand in place of those that were declared.
+            decided: by dialogue, labels that stand in place of those that were declared.
             undeclared: dimensions of which they also stand beside declared labels of others.
         """
         numbers = orjson.dumps(dialogues).decode()
         with parsing(self._reader, "a turn"):
             self._dimensions = dict(self._reader.execute("select seq, id from dimensions"))
             labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
-            numbered = frozenset(dialogues)
-            for place, settled in (decided or {}).items():
-                if place[0] in numbered:
+            for seq in dialogues:
+                for turn, settled in decided.get(seq, {}).items():
+                    place = (seq, turn)
                     labels[place] = _corrected(labels.get(place, ()), settled, undeclared)
             asked = self._wanted(numbers) if wanted else {}
             how = self._traces(numbers) if traces else {}

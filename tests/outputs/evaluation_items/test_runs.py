@@ -57,6 +57,21 @@ def test_a_goal_that_an_expert_decided_on_is_held_against_models_in_run_and_set(
         assert all("adjudicated" not in item.references for item in others)
 
 
+def test_items_hold_what_they_have_in_common_once(tmp_path) -> None:
+    items = load_run(exportable_run(tmp_path / "run", scenarios=2)).items
+    for of in (
+        lambda item: [item.asked.scene],
+        lambda item: [item.asked.fact],
+        lambda item: item.asked.turns,
+        lambda item: [item.known],
+        lambda item: [item.asked.names],
+    ):
+        parts = [part for item in items for part in of(item)]
+        assert len({id(part) for part in parts}) == len(set(map(repr, parts)))
+    labels = [labels for item in items for labels in (item.references, item.asked.right)]
+    assert len({id(one) for one in labels}) < len(items)
+
+
 def test_where_nobody_judged_blind_that_is_said_in_one_sentence(tmp_path) -> None:
     run = exportable_run(tmp_path / "run", scenarios=1)
     found = load_run(run, verdict="any")

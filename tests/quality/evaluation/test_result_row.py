@@ -68,3 +68,16 @@ def test_a_reference_may_rule_one_label_out():
     assert not is_right("Quality", "not Quality")
     assert not is_right(None, "not Quality")
     assert not is_right(None, "None")
+
+
+def test_rows_hold_what_they_have_in_common_once():
+    one, other = (result_row(orjson.loads(ROW.to_line())) for _ in range(2))
+    assert one == other == ROW
+    for of in (
+        lambda row: row.model,
+        lambda row: row.labels,
+        lambda row: row.options["veracity"],
+        lambda row: row.references["declared"],
+        lambda row: row.right["declared"],
+    ):
+        assert of(one) is of(other)

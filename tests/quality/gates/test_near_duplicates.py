@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from dataclasses import replace
 
@@ -99,3 +100,17 @@ def test_any_text_can_be_remembered(stage, texts):
     spelled_out = unicodedata.normalize("NFKC", " ".join(texts))
     expected = any(char.isalnum() for char in spelled_out)
     assert bool(gate.add_and_check(again)) == expected
+
+
+def test_a_run_that_repeats_itself_takes_no_more_steps_for_each_dialogue_as_it_grows(stage):
+    gate, steps = NearDuplicates(), []
+    for repetition in range(120):
+        subject, taken = stage.play(*SAID, repetition=repetition), []
+        sys.setprofile(lambda _, what, __, taken=taken: taken.append(what))
+        try:
+            found = gate.twin_by_words(subject)
+        finally:
+            sys.setprofile(None)
+        assert found is None or found.repetition == 0
+        steps.append(taken.count("call"))
+    assert steps[-1] == steps[20]

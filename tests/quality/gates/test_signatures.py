@@ -5,13 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.gates.signatures import (
-    PERMUTATIONS,
-    Signature,
-    SignatureIndex,
-    likeness,
-    signature_of,
-)
+from quality.gates.signatures import PERMUTATIONS, Signature, SignatureIndex, signature_of
 
 BANDS, ROWS = 16, 4
 
@@ -35,6 +29,10 @@ def test_a_set_of_nothing_has_no_signature():
     assert signature_of([]) is None
 
 
+def likeness(one: Signature, other: Signature) -> float:
+    return sum(map(int.__eq__, one.tolist(), other.tolist())) / PERMUTATIONS
+
+
 def test_likeness_is_near_the_share_of_texts_that_two_sets_have_in_common():
     numbers = [str(i) for i in range(3_000)]
     off = [
@@ -45,19 +43,24 @@ def test_likeness_is_near_the_share_of_texts_that_two_sets_have_in_common():
 
 
 @settings(max_examples=30)
-@given(st.lists(st.frozensets(st.integers(0, 30).map(str), min_size=1), min_size=1, max_size=20))
-def test_an_index_finds_what_shares_a_whole_band_until_it_is_removed(sets):
-    index = SignatureIndex(BANDS, ROWS)
+@given(
+    st.lists(st.frozensets(st.integers(0, 30).map(str), min_size=1), min_size=1, max_size=20),
+    st.integers(1, 20),
+    st.sampled_from((0.0, 0.3, 1.0)),
+)
+def test_an_index_finds_what_shares_a_whole_band_among_the_latest_the_likeliest_first(
+    sets, window, least
+):
+    index = SignatureIndex(BANDS, ROWS, window)
     signatures = [made(texts) for texts in sets]
-    for number, signature in enumerate(signatures):
-        index.add(number, signature)
-    gone = len(sets) // 2
-    for number in range(gone):
-        index.remove(number, signatures[number])
+    for signature in signatures:
+        index.add(signature)
+    assert index.oldest == max(0, len(sets) - window)
     wanted = signatures[-1].reshape(BANDS, ROWS)
     expected = [
-        number
+        (number, likeness(signature, signatures[-1]))
         for number, signature in enumerate(signatures)
-        if number >= gone and (signature.reshape(BANDS, ROWS) == wanted).all(axis=1).any()
+        if number >= index.oldest and (signature.reshape(BANDS, ROWS) == wanted).all(axis=1).any()
     ]
-    assert index.near(signatures[-1]) == expected
+    expected.sort(key=lambda found: -found[1])
+    assert list(index.alike(signatures[-1], least)) == [f for f in expected if f[1] >= least]
