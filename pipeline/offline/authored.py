@@ -22,7 +22,7 @@ _SHARES = (100, 60, 20)
 persons and manners, and would say every line hundreds of times."""
 _SLOTS = (
     *("own", "led", "other", "own", "other", "grammar", "own", "other"),
-    *("own", "led", "other", "own", "other", "led", "own", "other") * 2,
+    *("own", "led", "other", "own", "grammar", "led", "own", "other") * 2,
 )
 """What a seed stands for, counted on from a place that the prompt gives: seeds of candidates follow
 one another, so that four of them differ and the fact's own line is most often among them twice."""

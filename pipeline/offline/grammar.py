@@ -24,6 +24,12 @@ def slots_of(template: str) -> tuple[str, ...]:
     return tuple(_SLOT.findall(template))
 
 
+@lru_cache(maxsize=4096)
+def between_slots(template: str) -> tuple[str, ...]:
+    """Return what stands before, between and after the slots of a template."""
+    return tuple(part.strip(" ,:") for part in _SLOT.split(template)[::2])
+
+
 @lru_cache(maxsize=1024)
 def choices(book: str, first: str, second: str, mark: str, intention: str = "") -> tuple[str, ...]:
     """Return the templates of one cell of a phrase book that fit the goal mark ``t`` or ``d``.

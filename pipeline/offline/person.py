@@ -44,7 +44,7 @@ def in_person(clause: str, speaker: str, hearer: str) -> str:
 
 
 def _as_we(clause: str, speaker: str) -> str:
-    """Let one of two partners say "we" for the two; nothing where a clause has kin as third persons."""
+    """Let one of two partners say "we" for the two; nothing where a clause has other kin as third persons."""
     if not words("kin") & set(speaker.lower().split()):
         return clause
     both = _BOTH.match(clause)
@@ -52,7 +52,8 @@ def _as_we(clause: str, speaker: str) -> str:
         clause = f"We {_plain(both[2], 'we')}{clause[both.end() :]}"
     if any(_is_verb(m[2]) or m[1] != "two" for m in _BOTH.finditer(clause)):
         return ""
-    return "" if any(m[1] in words("kin") for m in _KIN.finditer(clause.lower())) else clause
+    others = words("kin") - set(speaker.lower().split())
+    return "" if any(m[1] in others for m in _KIN.finditer(clause.lower())) else clause
 
 
 def _has_person(text: str | list[str]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.offline.dice import Dice
 from pipeline.offline.reading import ActorRequest, AnswerKey
-from pipeline.offline.responding import AFFECT, INFORM, Scene, phrasings
+from pipeline.offline.responding import AFFECT, INFORM, Scene, phrasings, second_sentences
 from pipeline.offline.tactics import ACT, INTENTION, REPERTOIRE, VERACITY, Tactic
 from scenarios.lines.model import StageLine
 
@@ -63,7 +63,7 @@ def nearest(
     options = [o for o in _sayable(wanted.mark, scene) if _keeps_to(o, asked.fields, open_acts)]
     options = [o for o in options if _becomes(wanted, o.tactic)] or options
     if wanted.veracity == QUANTITY:
-        options += [o for line in scene.lines for o in _as_line(line, wanted.mark)]
+        options += [o for line in scene.lines for o in _as_line(line, wanted.mark, scene)]
     weights = {name: _NAMED if name in named else _DRAWN[name] for name in REPERTOIRE}
     scores = [_kept(wanted, option.tactic, weights) for option in options]
     best = [o for o, score in zip(options, scores, strict=True) if score == max(scores)]
@@ -115,10 +115,12 @@ def _has_words(tactic: Tactic, scene: Scene) -> bool:
     return bool(phrasings(tactic, scene))
 
 
-def _as_line(line: StageLine, mark: str) -> Iterator[Sayable]:
+def _as_line(line: StageLine, mark: str, scene: Scene) -> Iterator[Sayable]:
     """Yield the labels that an authored line has, alone and with a second sentence."""
     has = line.labels
     own = Tactic(has.get(INTENTION, ""), has.get(VERACITY, ""), has.get(ACT, ""), mark)
     yield Sayable(own, line)
     for intention in _STRONGER.get(own.intention, ()):
-        yield Sayable(replace(own, intention=intention), line)
+        stronger = replace(own, intention=intention)
+        if second_sentences(stronger, scene):
+            yield Sayable(stronger, line)

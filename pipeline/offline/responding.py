@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from pipeline.offline.authored import true_details
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import Slots, available, choices, fill, listed
+from pipeline.offline.grammar import Slots, available, between_slots, choices, fill, listed
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
 from pipeline.offline.person import in_person
 from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy
+from pipeline.offline.question_form import question_form
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast
 from pipeline.offline.tactics import Tactic
@@ -22,15 +24,17 @@ _DRAWS = 12
 """Ways to say a line that are drawn, of which one is said."""
 _SHORTEST, _SPREAD = 62, 33
 """Characters of the shortest line that is aimed at, and by how much two draws add to it."""
-_BESIDE = 90
+_BESIDE = 60
 """Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
-_ALONE = 15
+_ALONE = 60
 """Percent of lines of feeling in one sentence."""
+_FRAME = 3
+"""Words around a slot from which on they are known again."""
 _LONG = 14
 """Words of a clause that is put into a sentence of the grammar."""
 INFORM, AFFECT, CHANGE = "Inform", "Affect", "Relevance"
-CORES, CLOSED, FEELINGS = "cores", "closers", "feelings"
-"""Books of lines, of second sentences, and of lines that are all feeling."""
+CORES, CLOSED, FEELINGS, VAGUE = "cores", "closers", "feelings", "vague"
+"""Books of lines, of second sentences, of lines that are all feeling, and of answers too vague to check."""
 _WEAKER = {"Convince": ("Inform",), "Motivate": ("Inform", "Convince")}
 """By intention, those of lines that a second sentence gives it to: the first step that holds decides."""
 _BELIEVED = "You want it believed that"
@@ -41,6 +45,10 @@ class Scene:
     """What the one who answers has to work with."""
 
     topics: tuple[str, ...]
+    issues: tuple[str, ...]
+    """What the standing question is about, as both call it; mostly known where it was written by hand."""
+    asks_for: str
+    """The form of the standing question."""
     details: tuple[str, ...]
     """Clauses that are true, can be checked and answer a part of the standing question; mostly none."""
     lines: tuple[StageLine, ...]
@@ -68,7 +76,15 @@ class Scene:
             "detail": self.details,
             "lie": lies or listed("asides", "lies"),
             "topic": self.topics,
+            "issue": self.issues,
+            "vague": self._vague(),
         }
+
+    def _vague(self) -> list[str]:
+        clauses = listed(VAGUE, self.asks_for)
+        plain = [clause for clause in clauses if "{issue}" not in clause]
+        named = [clause for clause in clauses if "{issue}" in clause]
+        return plain + [c.replace("{issue}", issue) for c in named for issue in self.issues]
 
 
 def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
@@ -90,15 +106,20 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     private = content_words(about) | content_words(fact)
     said = frozenset((*(text for _, text in asked.spoken), asked.draft))
     spoken = " ".join(said).lower()
-    details = cast.details(asked.last("INITIATOR")) if cast else ()
+    believed = asked.said_of("Where you stand", _BELIEVED)
+    question = asked.last("INITIATOR")
+    details = cast.details(question) if cast else ()
     return Scene(
         topics=(cast.scene.lines.topics if cast else ())
         or _topics(asked.section("Situation"), private, speaker, hearer),
+        issues=cast.at_issue(question) if cast else (),
+        asks_for=question_form(question),
         details=tuple(detail for detail in details if detail.lower() not in spoken),
         lines=true_details(asked, cast) if cast else (),
-        covers=tuple(
+        covers=(cast.in_own_words(believed) if cast else ())
+        or tuple(
             cover
-            for cover in _clauses(asked.said_of("Where you stand", _BELIEVED), speaker, hearer)
+            for cover in _clauses(believed, speaker, hearer)
             if not words("people") & set(cover.lower().split())
         ),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
@@ -134,7 +155,7 @@ def phrasings(tactic: Tactic, scene: Scene) -> list[tuple[str, tuple[str, ...]]]
     One that has the intention by itself needs none; a feeling goes with one more, where there is any.
     """
     slots = scene.slots(tactic.intention)
-    closers = listed(CLOSED, tactic.intention, tactic.veracity)
+    closers = second_sentences(tactic, scene)
     if tactic.intention == AFFECT:
         felt = choices(FEELINGS, tactic.veracity, tactic.act, tactic.mark)
         return [(template, closers) for template in available(felt, slots)]
@@ -148,6 +169,15 @@ def phrasings(tactic: Tactic, scene: Scene) -> list[tuple[str, tuple[str, ...]]]
     ]
 
 
+def second_sentences(tactic: Tactic, scene: Scene) -> tuple[str, ...]:
+    """Return the templates of second sentences that have an intention and go on from such an act."""
+    cell = (CLOSED, tactic.intention, tactic.veracity)
+    if tactic.act in listed(*cell, "alone"):
+        return ()
+    closers = listed(*cell, tactic.act) or listed(*cell, "any")
+    return tuple(available(closers, scene.slots(tactic.intention)))
+
+
 def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     """Realise a tactic in one or two sentences nobody has said before in the conversation.
 
@@ -156,8 +186,8 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     """
     length = _SHORTEST + dice.below(_SPREAD) + dice.below(_SPREAD)
     realised = [_realised(scene, tactic, dice) for _ in range(_DRAWS)]
-    unsaid = [(text, core) for text, core in realised if text not in scene.said]
-    fresh = [text for text, core in unsaid if not _repeated(text, core, scene.said)]
+    unsaid = [(text, parts) for text, parts in realised if text not in scene.said]
+    fresh = [text for text, parts in unsaid if not _repeated(text, parts, scene.said)]
     options = fresh or [text for text, _ in unsaid]
     if options:
         return min(options, key=lambda text: abs(len(text) - length))
@@ -167,33 +197,38 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     return text
 
 
-def _repeated(text: str, core: str, said: frozenset[str]) -> bool:
-    return repeats(text, said) or any(core in before.lower() for before in said)
+def _repeated(text: str, parts: Sequence[str], said: frozenset[str]) -> bool:
+    """Whether a sentence of a line was said before, or what its template puts around its slots."""
+    return repeats(text, said) or any(part in before.lower() for before in said for part in parts)
 
 
 def speak_on(line: str, scene: Scene, tactic: Tactic, dice: Dice) -> str:
     """Say an authored line and a second sentence, which gives it the intention of the tactic."""
-    closer = dice.pick(listed(CLOSED, tactic.intention, tactic.veracity))
+    closer = fill(dice.pick(second_sentences(tactic, scene)), scene.slots(tactic.intention), dice)
     return f"{line} {adapted(joined((closer,)), scene.manner.register)}"
 
 
-def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, str]:
-    """Return one realisation, and its core alone in lower case, without a way in.
+def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str, ...]]:
+    """Return one realisation, and in lower case its core without a way in and what stands around slots.
 
     What goes with a change of subject comes before it: there the last sentence is the head sentence.
     """
     template, closers = dice.pick(phrasings(tactic, scene) or [("", ())])
-    core = fill(template, scene.slots(tactic.intention), dice)
+    slots = scene.slots(tactic.intention)
+    core = fill(template, slots, dice)
     if tactic.intention == AFFECT and dice.chance(_ALONE):
         closers = ()
     if tactic.intention == INFORM and dice.chance(_BESIDE):
-        closers = listed(CLOSED, INFORM, tactic.veracity)
-    closer = dice.pick(closers) if closers else ""
+        closers = second_sentences(tactic, scene)
+    closer = fill(dice.pick(closers), slots, dice) if closers else ""
     register = scene.manner.register
-    parts = (_led(core, dice, scene.manner), closer)
-    text = joined(parts[::-1] if tactic.veracity == CHANGE else parts)
-    bare = adapted(core, register).lower().rstrip("?")
-    return adapted(text, register), bare
+    if tactic.veracity == CHANGE and closer:
+        text = joined((closer, core))
+    else:
+        text = joined((_led(core, dice, scene.manner), closer))
+    around = [part for part in between_slots(template) if len(part.split()) >= _FRAME]
+    told = tuple(adapted(part, register).lower().rstrip("?") for part in (core, *around))
+    return adapted(text, register), told
 
 
 def _led(core: str, dice: Dice, manner: Manner) -> str:

@@ -145,6 +145,15 @@ class Cast:
             if set(kinds) & set(detail.answers)
         )
 
+    def at_issue(self, question: str) -> tuple[str, ...]:
+        """Return what a question is about, as both call it; nothing of a fact's own or an unknown one."""
+        return () if self._kinds(question) in ((), (ANGLE,)) else self.scene.lines.at_issue
+
+    def in_own_words(self, claims: str) -> tuple[str, ...]:
+        """Return what is to be believed as it was written for the speaker, of claims that a prompt shows."""
+        written = self.scene.lines.in_own_words
+        return tuple(said for claim, said in written.items() if self.scene.claims[claim] in claims)
+
     def falsehood(self, line: StageLine) -> str:
         """Return what a line claims that the fact makes false; nothing where it lies about nothing."""
         false = self.scene.made_false.get(self.fact, frozenset())

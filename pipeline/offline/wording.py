@@ -19,7 +19,7 @@ _FULL = (
     (re.compile(r"'ve(?!\w)"), " have"),
     (re.compile(r"'re(?!\w)"), " are"),
     (re.compile(r"'d(?!\w)"), " would"),
-    (re.compile(r"(body|\b[Ii]t)'s (?=asked|told|made|been)"), r"\1 has "),
+    (re.compile(r"(body|\b(?:[Ii]t|[Ww]ho|[Tt]here))'s (?=asked|told|made|been)"), r"\1 has "),
     (re.compile(r"\b(it|that|there|what|who|here|nothing|nobody)'s\b", re.IGNORECASE), r"\1 is"),
 )
 """What people say in short, and its full form; the grammar's own phrases have no other short forms."""

@@ -118,6 +118,11 @@ def _stage(checked: _Checked, lines: StageLines) -> Iterator[Problem]:
         if name not in facts:
             expected = f"one of {', '.join(facts)}"
             yield checked.error(("needless", number), repr(name), expected, "reference")
+    claims = [claim.id for claim in checked.scenario.claims]
+    for name in lines.in_own_words:
+        if name not in claims:
+            expected = f"one of {', '.join(claims)}"
+            yield checked.error(("in_own_words", name), repr(name), expected, "reference")
     for number, detail in enumerate(lines.details):
         yield from _detail(checked, ("details", number), detail, known)
     texts = [detail.text for detail in lines.details]

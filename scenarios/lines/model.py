@@ -103,6 +103,12 @@ class StageLines(Strict):
     needless: Annotated[tuple[Identifier, ...], BeforeValidator(as_tuple)] = ()
     """Facts that a full and honest answer to the hard question does not need: whatever leaves them alone
     is *None* there."""
+    in_own_words: dict[Identifier, Text] = Field(default_factory=dict)
+    """By claim, how the responder says it in the first person, where a rule cannot tell; each goes after
+    "you may write down that"."""
+    at_issue: tuple[Text, ...] = ()
+    """What the hard question and the initiator's other ones here are about, as both call it; each goes after
+    "I can't talk about"."""
     topics: tuple[Text, ...] = ()
     """Things that these two can turn to, which answer no question and touch no fact; each goes after "we
     have hardly said a word about"."""

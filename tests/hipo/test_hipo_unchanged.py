@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "ebb0d6c78ba98161bf63be29374548d4020ec8c982551a9fbcb6dd5218f2d4db",
+        "6ad1b8c6a314688e8ace25daaca6378224347276ef66672f22306b3c883ba03b",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "c9bd95668d53146746bcb23f66309d4732f3968f3e186598d49ce2be1d2836cb",
+        "4166088c0eb0f06514d88cbb8d6535a0bad81b4c8014fa34b9b633db101b5bc4",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "d1622bd6721ec893426d53310d75a2720fed74a52384097a77dce6820472737b",
+        "03902b803c5d4c7655a572fa46549db9d6cf925b2eda483166d6e6f1bb12c3b3",
     ),
 }
 

@@ -28,7 +28,9 @@ LINE = {
 DETAIL = {"answers": "[hard_question, pressed]", "text": "the papers are in the glove box"}
 
 
-def _file(folder: Path, detail: dict[str, str] = DETAIL, **changed: str) -> list[str]:
+def _file(
+    folder: Path, detail: dict[str, str] = DETAIL, claimed: str = "first_owner", **changed: str
+) -> list[str]:
     """Write a stage file of which one line differs from a good one; return what is found."""
     lines = ["scenario: used_car", "initiator:"]
     for number in range(3):
@@ -44,6 +46,7 @@ def _file(folder: Path, detail: dict[str, str] = DETAIL, **changed: str) -> list
             start = "    "
     detail_of = ", ".join(f"{key}: {value}" for key, value in detail.items())
     lines += ["details:", f"  - {{{detail_of}}}"]
+    lines += ["in_own_words:", f"  {claimed}: I bought it from its first owner"]
     (folder / "stage").mkdir()
     (folder / "stage" / "used_car.yaml").write_text("\n".join(lines), encoding="utf-8")
     return [
@@ -101,6 +104,11 @@ def test_what_is_wrong_with_a_detail_is_found(
     [found] = _file(folder, detail=DETAIL | changed)
     assert found.startswith("details[0]")
     assert f"[{code}]" in found
+
+
+def test_a_lie_in_own_words_that_is_no_claim_of_the_scenario_is_found(folder: Path) -> None:
+    [found] = _file(folder, claimed="second_owner")
+    assert found.startswith("in_own_words.second_owner: 'second_owner'; one of")
 
 
 def test_a_line_without_spaces_is_as_long_as_its_signs_say(folder: Path) -> None:

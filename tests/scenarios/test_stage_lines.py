@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
+from pipeline.offline.lexicon import words
+from pipeline.offline.person import in_person
+from pipeline.offline.phrases import tidy
 from scenarios.lines.library import exemplar_lines, gold_lines, scenarios_with, stage_lines
 from scenarios.lines.model import ANGLE, HARD_QUESTION, PRESSED, StageLines
 from scenarios.schemes.registry import load_scheme
@@ -111,3 +114,34 @@ def test_what_leaves_alone_a_fact_that_the_question_does_not_need_is_none() -> N
             if line.answers == HARD_QUESTION and line.fact in lines.needless:
                 wanted = ("None",) if line.goal in SCHEME.truthful_goals else ("Quality", "None")
                 assert line.labels["veracity"] in wanted, (scenario.id, line.text)
+
+
+def test_what_is_at_issue_was_named_by_a_question_or_the_scene_and_is_no_part_of_a_fact() -> None:
+    for scenario, lines in stages():
+        assert len(set(lines.at_issue)) >= 2, scenario.id
+        assert all(len(issue.split()) <= 7 for issue in lines.at_issue), scenario.id
+        shared = scenario.opening.shared
+        asked = [
+            *(shared.hard_question if shared else ()),
+            *(line.text for line in lines.initiator),
+        ]
+        known = content_stems(" ".join([scenario.background, *asked]))
+        for fact in scenario.facts:
+            private = content_stems(fact.text) - known
+            assert not private & content_stems(" ".join(lines.at_issue)), (scenario.id, fact.id)
+
+
+def test_every_lie_can_be_said_in_the_first_person() -> None:
+    """'I've told you all there is to it', to 'have you ever been in touch with her again?'"""
+    for scenario, lines in stages():
+        speaker, hearer = scenario.roles["responder"].name, scenario.roles["initiator"].name
+        claims = {claim.id: claim.text for claim in scenario.claims}
+        assert set(lines.in_own_words) <= set(claims), scenario.id
+        for fact in scenario.facts:
+            covers = [cover.claim for cover in fact.cover]
+            spoken = [in_person(tidy(claims[claim]), speaker, hearer) for claim in covers]
+            people = [words("people") & set(clause.lower().split()) for clause in spoken]
+            said = [
+                clause for clause, kin in zip(spoken, people, strict=True) if clause and not kin
+            ]
+            assert said or set(covers) & set(lines.in_own_words), (scenario.id, fact.id)

@@ -153,7 +153,7 @@ def test_only_acts_the_role_has_the_standing_for_are_chosen(prompts):
     assert {f["illocutionary"] for f in found} <= set(open_acts)
     alone = ask(prompts.responder("boat", DECEPTION, open_acts=("Declarations",)))
     assert alone["illocutionary"] == "Declarations"
-    assert "hereby" in alone["utterance"]
+    assert re.search("hereby|as of now|here and now", alone["utterance"].lower())
 
 
 def test_the_goal_is_never_said(prompts):

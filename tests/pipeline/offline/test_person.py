@@ -25,6 +25,8 @@ CUSTOMER = "former customer of Caldera Exchange"
             "reporter",
             "The two kitchen hands were paid.",
         ),
+        ("The fiancé has no doubt.", "fiancé", "fiancée", "I have no doubt."),
+        ("The wife asked the husband.", "husband", "sister", ""),
         ("The daughter draws a star each day.", "husband", "wife", ""),
         ("The caller's coins are counted.", "adviser", CUSTOMER, "Your coins are counted."),
         ("Nobody but the tenant has a card.", "tenant", "officer", "Nobody but me has a card."),

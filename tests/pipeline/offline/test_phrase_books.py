@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from statistics import mean
 
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import listed
+from pipeline.offline.grammar import between_slots, listed
 from pipeline.offline.lexicon import load, words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.rationales import Reasons
-from pipeline.offline.responding import Scene, phrasings, speak
+from pipeline.offline.responding import Scene, phrasings, second_sentences, speak
 from pipeline.offline.tactics import ACT, INTENTION, LIE, REPERTOIRE, VERACITY, Tactic
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import spoken_stage_lines
 
 SCENE = Scene(
+    issues=("that room", "the door"),
+    asks_for="what",
     topics=("the cake", "the key to the cloakroom", "the weather in the mountains"),
     details=("I sleep here myself", "there's a record of it in the office on the third floor"),
     lines=(),
@@ -124,3 +127,35 @@ def test_the_reason_of_a_lie_says_what_is_false() -> None:
             VERACITY, LIE, Dice(seed)
         )
         assert claim in told
+
+
+def test_a_second_sentence_goes_on_from_the_act_before_it() -> None:
+    """'Is it okay if I skip that one? So let's drop the subject and get on.'"""
+    for veracity in REPERTOIRE[VERACITY]:
+        asked = Tactic("Motivate", veracity, "Directives", "d")
+        assert veracity == "Relevance" or not second_sentences(asked, SCENE)
+        assert phrasings(asked, SCENE)
+    for veracity in ("Quantity", "Quality"):
+        states, asks = (
+            set(second_sentences(Tactic("Inform", veracity, act, "d"), SCENE))
+            for act in ("Representatives", "Directives")
+        )
+        assert states
+        assert asks
+        assert not states & asks
+
+
+def test_a_dialogue_hears_each_frame_of_a_line_once() -> None:
+    """'As of now this is my answer: ...', in two answers one after the other."""
+    tactic = Tactic("Convince", "Quantity", "Declarations", "t")
+    frames = [
+        part
+        for line in listed("cores", "Quantity", "Declarations")
+        for part in between_slots(line)
+        if len(part.split()) > 2
+    ]
+    for seed in range(20):
+        first = speak(SCENE, tactic, Dice(seed))
+        second = speak(replace(SCENE, said=frozenset((first,))), tactic, Dice(seed + 100))
+        used = [{frame for frame in frames if frame in text.lower()} for text in (first, second)]
+        assert not used[0] & used[1], (first, second)

@@ -32,6 +32,10 @@ def test_formal_speech_has_no_short_forms():
         "have met."
     )
     assert adapted(text, "casual") == text
+    asked = "I'm open with somebody who's been open with me, and there's been talk."
+    assert adapted(asked, "formal") == (
+        "I am open with somebody who has been open with me, and there has been talk."
+    )
 
 
 def test_joined_sentences_are_closed_and_said_once():
