@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from scenarios.plugins import PLUGINS
 from tests.hipo.cli.conftest import Hipo
 
 CHATTY = """
@@ -41,10 +42,12 @@ PLAYED = ("--model", "chatty/rules", "--scenarios", "used_car", "--turns", "1", 
 
 
 @pytest.fixture
-def chatty(hipo: Hipo, offline: Hipo, tmp_path: Path) -> Hipo:
+def chatty(hipo: Hipo, offline: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hipo:
     """Run a command with a plugin that prints, in a folder with a run ``made``."""
     assert offline("-n", "2", "--turns", "1", "-o", "made", "-q").code == 0
     (tmp_path / "chatty.py").write_text(CHATTY)
+    for held, none in {"files": {}, "offered": [], "absent": []}.items():
+        monkeypatch.setattr(PLUGINS, held, none)
     return lambda *command: hipo(*command, "--plugin", "chatty.py", "--format", "json")
 
 

@@ -128,7 +128,13 @@ def test_the_same_as_json(bench, pack):
     answer = json.loads(out)
     (problem,) = answer.pop("problems")
     assert code == 1
-    assert answer == {"files": 1, "errors": 1, "warnings": 0, "meanings_compared": False}
+    assert answer == {
+        "files": 1,
+        "errors": 1,
+        "warnings": 0,
+        "meanings_compared": False,
+        "passed_over": [],
+    }
     assert set(problem) == {
         "file", "line", "field", "found", "expected", "hint", "code", "severity",
     }  # fmt: skip
