@@ -86,7 +86,7 @@ COMMANDS = (
     ),
     _Command("agreement {run} --of external --with declared --resamples 20", 12),
     _Command("report {run} --no-embeddings -o {out}", 20),
-    _Command("export {run} --overwrite -o {out}", 10),
+    _Command("export {run} --overwrite -o {out}", 15),
     _Command("runs check {run}", 1, rounds=4),
 )
 
