@@ -26,7 +26,7 @@ from scenarios.errors import UsageError
 from scenarios.located import shortened
 from scenarios.spelling import nearest, suggestion
 from scenarios.strict import Strict
-from scenarios.terms import Openings
+from scenarios.terms import LARGEST, Openings
 
 TIMEOUT_S = 120.0
 """Seconds usually allowed for a request."""
@@ -64,9 +64,8 @@ Selection = Annotated[
     Annotated[tuple[str, ...], Field(min_length=1)] | None, BeforeValidator(_one_or_many)
 ]
 """Names to keep, or None (written ``all``) for everything."""
-Number = Annotated[int, Field(ge=1, le=10**15)]
-"""How many there are of something: some thousand of them together fit into 64 bits, which is what
-databases have room for."""
+Number = Annotated[int, Field(ge=1, le=LARGEST)]
+"""How many there are of something."""
 Turns = Annotated[
     tuple[Annotated[int, Field(ge=1, le=1_000)], ...],
     BeforeValidator(_one_or_many),

@@ -17,3 +17,7 @@ LabelValue = str | float | tuple[str, ...]
 
 Openings = Literal["shared", "by-goal"]
 """Whether the two goals of a case open alike, or with a statement of their own."""
+
+LARGEST: Final = 10**15
+"""No whole number that a user gives may be larger: some thousand of them together fit into 64 bits, which
+is what databases and JSON have room for."""

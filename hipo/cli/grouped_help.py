@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperOption
 
 from hipo.app.option_groups import OptionGroup
 from scenarios.errors import UsageError
+from scenarios.terms import LARGEST
 
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter, Parameter
@@ -26,9 +27,6 @@ WIDEST = 112
 """Columns of a terminal that a help makes use of; lines are two shorter."""
 ALL = "hipo.help_all"
 """Key in the ``meta`` of a context: whether a help lists rare options, too."""
-LARGEST = 10**15
-"""No whole number may be larger: some thousand of them together fit into 64 bits, which is what
-databases and JSON have room for."""
 _FIRST_COLUMN = 30
 _UNBROKEN = "\u2011"
 """A hyphen that no line ends with: it stands in names of options while lines are broken."""

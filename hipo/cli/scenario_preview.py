@@ -34,6 +34,12 @@ from scenarios.spec import Scenario
 app = command_app()
 
 
+LANGUAGE = typer.Option(
+    None,
+    "--language",
+    help="The language to speak; default the first that the scenario is written in.",
+    show_default=False,
+)
 STRATEGY = typer.Option(
     "direct", "--strategy", help=f"{', '.join(STRATEGIES.shipped)}, or one of a plugin."
 )
@@ -59,12 +65,7 @@ def preview(
     turns: int = typer.Option(2, "--turns", min=1, help="Improvised exchanges."),
     seed: int = typer.Option(0, "--seed", help="Another seed, another dialogue."),
     strategy: str = STRATEGY,
-    language: str | None = typer.Option(
-        None,
-        "--language",
-        help="The language to speak; default the first that the scenario is written in.",
-        show_default=False,
-    ),
+    language: str | None = LANGUAGE,
     prompts: bool = typer.Option(False, "--prompts", help="Every prompt and its answer, verbatim."),
     given: RecipeChanges,
     real_names: bool = REAL_NAMES,

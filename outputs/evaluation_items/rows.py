@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from sys import intern
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,6 +25,7 @@ from scenarios.located_validation import validate_model
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.vocabulary import resolve_label
+from scenarios.shared_parts import SharedParts
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people"}
@@ -33,7 +34,7 @@ READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people"}
 Part = TypeVar("Part", bound=Hashable)
 _SHARED = 4096
 """Parts of items that are remembered, so that the next items have the same ones."""
-_remembered: dict[Hashable, Hashable] = {}
+_PARTS = SharedParts(_SHARED)
 
 
 class _Line(BaseModel):
@@ -239,9 +240,7 @@ def _item(
 
 def _once(part: Part) -> Part:
     """Return the first of equal parts."""
-    if len(_remembered) >= _SHARED:
-        _remembered.clear()
-    return cast("Part", _remembered.setdefault(part, part))
+    return _PARTS.once(part, part)
 
 
 @lru_cache(maxsize=_SHARED)

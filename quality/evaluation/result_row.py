@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any, BinaryIO, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, BinaryIO, Final, Literal, TypeVar
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.located_validation import validate_model
+from scenarios.shared_parts import SharedParts
 
 Shared = TypeVar("Shared", bound=Mapping[str, object] | tuple[str, ...])
 Status = Literal["answered", "unreadable", "refused", "failed"]
@@ -28,16 +29,13 @@ RESULTS: Final = "results.jsonl"
 NOT: Final = "not "
 """Begins a reference that rules one label out: ``not Quality`` is met by every other label."""
 
-_REMEMBERED = 10_000
-_known: dict[tuple[type, tuple[object, ...]], Any] = {}
+_PARTS = SharedParts(10_000)
 
 
 def _once(value: Shared) -> Shared:
     """Return the equal value of an earlier row, if there is one: rows are many, and say the same."""
-    if len(_known) >= _REMEMBERED:
-        _known.clear()
     parts = tuple(value.items() if isinstance(value, Mapping) else value)
-    return cast("Shared", _known.setdefault((type(value), parts), value))
+    return _PARTS.once((type(value), parts), value)
 
 
 Once = Annotated[Shared, AfterValidator(_once)]

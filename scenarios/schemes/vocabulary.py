@@ -12,7 +12,7 @@ from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.translation import label_names
 from scenarios.spelling import suggestion
-from scenarios.terms import LabelValue
+from scenarios.terms import LARGEST, LabelValue
 
 _SEPARATORS = re.compile(r"[,;|\n\u3001\uff0c\uff1b]")
 _SIGN = re.compile(r"[^\W_]\s*(?P<sign>[-+\u2212\u2013])[\W_]*\Z")
@@ -90,7 +90,7 @@ def _number(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None
             return None
         value, changed = float(raw), True
     elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
-        if isinstance(raw, int) and abs(raw) > 10**15:
+        if isinstance(raw, int) and abs(raw) > LARGEST:
             return None
         value = float(raw)
     else:
