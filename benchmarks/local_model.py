@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.recipe import Recipe

@@ -22,11 +22,11 @@ import orjson
 
 from benchmarks.machine import peak_mib
 from benchmarks.report import Goal, Row
-from hipo.app.generation import PlayContext, generate, generate_prepared, play_plan
-from hipo.app.plan_estimates import estimate_plan
-from hipo.app.preparation import prepare
-from hipo.app.resumption import opened, prepare_for
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import PlayContext, generate, generate_prepared, play_plan
+from hipo.app.generation.plan_estimates import estimate_plan
+from hipo.app.preparation.prepared import prepare
+from hipo.app.running.watching import Silent
+from hipo.app.runs.resumption import opened, prepare_for
 from pipeline.chunks import chunks
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.report import Goal, Row
-from hipo.app.generation import PlayContext, generate_prepared
-from hipo.app.resumption import ledger_of, prepare_for
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import PlayContext, generate_prepared
+from hipo.app.running.ledgers import run_ledger
+from hipo.app.running.watching import Silent
+from hipo.app.runs.resumption import prepare_for
 from pipeline.endpoint_gate import EndpointGates
 from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor, width_for
@@ -98,7 +99,7 @@ async def _play(stage: PlayContext) -> RunOutcome:
     recipe, store, stop = stage.connections.prepared.recipe, stage.store, stage.stop
     link = LocalRun(
         store.calls,
-        ledger_of(recipe, store),
+        run_ledger(recipe, store),
         RateLimiters(RateLimits(max_concurrency=CONCURRENCY)),
         stop,
         EndpointGates(stop, RULES, stage.watching.note, store.calls.answered),

@@ -18,7 +18,7 @@ from benchmarks import judge_accuracy, wordings
 from benchmarks.defects import KINDS, Garden, Planted, all_planted, responder_turns
 from benchmarks.judge_accuracy import judge_answer, judge_prompts
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from pipeline.recipe import Recipe
 from prompts.judges import judge_view
 from quality.gates.protocol import GatedDialogue

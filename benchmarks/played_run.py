@@ -24,9 +24,9 @@ from pathlib import Path
 
 import orjson
 
-from hipo.app.generation import generate
-from hipo.app.ray_workers import RayWorkers
-from hipo.app.watching import Silent, Spending
+from hipo.app.generation.generate import generate
+from hipo.app.running.watching import Silent, Spending
+from hipo.app.workers.wanted import RayWorkers
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress
 

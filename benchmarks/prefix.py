@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
-from hipo.app.verification import VerificationOverrides, verify
+from hipo.app.generation.generate import generate
+from hipo.app.verification.verify import VerificationOverrides, verify
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
 

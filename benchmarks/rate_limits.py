@@ -17,7 +17,7 @@ import orjson
 
 from benchmarks.limited_server import Events, Nature, limited_server
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from pipeline.recipe import Recipe
 
 SECONDS = {5: 60, 20: 40, 200: 25}

@@ -18,7 +18,7 @@ _CHILD = """
 import sys, time
 from pathlib import Path
 from benchmarks.machine import peak_mib
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from pipeline.recipe import Recipe
 
 n, folder = int(sys.argv[1]), Path(sys.argv[2])

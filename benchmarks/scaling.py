@@ -28,7 +28,7 @@ from benchmarks.plain_loop import plain_loop
 from benchmarks.report import Row
 from benchmarks.server import running_server
 from benchmarks.throughput import recipe_of, sent_bodies
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from outputs.plots.canvas import standalone
 from outputs.plots.curves import Curve, curve_chart
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from pipeline.recipe import Recipe
 
 HEAVY = ("torch", "openai", "anthropic", "sentence_transformers")

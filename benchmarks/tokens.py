@@ -26,9 +26,9 @@ from pathlib import Path
 
 from benchmarks.billing_server import REASONER, billing_server
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
-from hipo.app.verification import verify
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.generation.generate import generate
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.verification.verify import verify
 from pipeline.providers.prices import PriceTable
 from pipeline.recipe import Recipe
 

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 from benchmarks.machine import free_port
 from benchmarks.report import Goal, Row
-from hipo.app.generation import generate
-from hipo.app.verification import verify
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.generation.generate import generate
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.verification.verify import verify
 from pipeline.recipe import Recipe
 from pipeline.store.sqlite import DATABASE
 

@@ -22,19 +22,19 @@ from hipo.name_clash import check_names
 
 if TYPE_CHECKING:
     from hipo.app.audit import audit as audit
-    from hipo.app.evaluation import evaluate as evaluate
-    from hipo.app.evaluation_settings import EvaluationSettings as EvaluationSettings
-    from hipo.app.export import export as export
-    from hipo.app.export_options import ExportExtras as ExportExtras
-    from hipo.app.generation import generate as generate
-    from hipo.app.plan_estimates import estimate as estimate
-    from hipo.app.preview import preview as preview
-    from hipo.app.report import report as report
-    from hipo.app.run import Run as Run
-    from hipo.app.run import open_run as open_run
+    from hipo.app.evaluation.evaluate import evaluate as evaluate
+    from hipo.app.evaluation.settings import EvaluationSettings as EvaluationSettings
+    from hipo.app.export.export import export as export
+    from hipo.app.export.options import ExportExtras as ExportExtras
+    from hipo.app.generation.generate import generate as generate
+    from hipo.app.generation.plan_estimates import estimate as estimate
+    from hipo.app.generation.preview import preview as preview
+    from hipo.app.report.report import report as report
+    from hipo.app.runs.run import Run as Run
+    from hipo.app.runs.run import open_run as open_run
     from hipo.app.study import study as study
     from hipo.app.train import train as train
-    from hipo.app.verification import verify as verify
+    from hipo.app.verification.verify import verify as verify
     from hipo.cli.progress import progress as progress
     from pipeline.recipe import Recipe as Recipe
     from pipeline.recipe_source import load_recipe as load_recipe
@@ -44,27 +44,27 @@ if TYPE_CHECKING:
     from scenarios.plugins import load_plugins as load_plugins
 
 _MODULE_OF = {
-    "EvaluationSettings": "hipo.app.evaluation_settings",
-    "ExportExtras": "hipo.app.export_options",
+    "EvaluationSettings": "hipo.app.evaluation.settings",
+    "ExportExtras": "hipo.app.export.options",
     "HipoError": "scenarios.errors",
     "Recipe": "pipeline.recipe",
-    "Run": "hipo.app.run",
+    "Run": "hipo.app.runs.run",
     "RunError": "scenarios.errors",
     "UsageError": "scenarios.errors",
     "audit": "hipo.app.audit",
-    "estimate": "hipo.app.plan_estimates",
-    "evaluate": "hipo.app.evaluation",
-    "export": "hipo.app.export",
-    "generate": "hipo.app.generation",
+    "estimate": "hipo.app.generation.plan_estimates",
+    "evaluate": "hipo.app.evaluation.evaluate",
+    "export": "hipo.app.export.export",
+    "generate": "hipo.app.generation.generate",
     "load_plugins": "scenarios.plugins",
     "load_recipe": "pipeline.recipe_source",
-    "open_run": "hipo.app.run",
-    "preview": "hipo.app.preview",
+    "open_run": "hipo.app.runs.run",
+    "preview": "hipo.app.generation.preview",
     "progress": "hipo.cli.progress",
-    "report": "hipo.app.report",
+    "report": "hipo.app.report.report",
     "study": "hipo.app.study",
     "train": "hipo.app.train",
-    "verify": "hipo.app.verification",
+    "verify": "hipo.app.verification.verify",
 }
 
 __all__ = list(_MODULE_OF)

@@ -23,9 +23,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = [
     "hipo.__main__",
-    "hipo.app.evaluation",
-    "hipo.app.export",
-    "hipo.app.report",
+    "hipo.app.evaluation.evaluate",
+    "hipo.app.export.export",
+    "hipo.app.report.report",
     "hipo.cli.evaluate",
     "hipo.cli.export",
     "hipo.cli.generate_run",
@@ -34,7 +34,7 @@ IMPORTED = [
     "hipo.cli.run_show",
     "hipo.cli.verify_run",
     "numpy.random",
-    "hipo.app.workers",
+    "hipo.app.workers.processes",
     "outputs.formats.trl",
     "pipeline.offline.engine",
     "pipeline.offline_judge.engine",

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from hipo.app.run import RunLike, folder_of
-from hipo.app.run_folders import RUNS, is_run
+from hipo.app.runs.folders import RUNS, is_run
+from hipo.app.runs.run import RunLike, folder_of
 from outputs.audit.auditing import audit_dialogues, check_installed
 from outputs.audit.ceilings import judge_ceilings
 from outputs.audit.findings import Audit, Ceiling, write_audit

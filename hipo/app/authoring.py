@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hipo.app.plan_estimates import estimate
-from hipo.app.preview import Previewed
-from hipo.app.preview import preview as play
-from hipo.app.recipe_options import RecipeChanges, overridden
+from hipo.app.generation.plan_estimates import estimate
+from hipo.app.generation.preview import Previewed
+from hipo.app.generation.preview import preview as play
+from hipo.app.options.recipe import RecipeChanges, overridden
 from pipeline.recipe import Recipe
 from prompts.scheme_text import label_text
 from quality.authoring.desk import AuthoringDesk

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from hipo.app.evaluation import evaluate
-from hipo.app.evaluation_tables import BESIDE_A_RUN
-from hipo.app.export import make_data_set
-from hipo.app.export_options import export_options
-from hipo.app.report import report
-from hipo.app.resumption import prepare_for
-from hipo.app.run_folders import RUNS
+from hipo.app.evaluation.evaluate import evaluate
+from hipo.app.evaluation.tables import BESIDE_A_RUN
+from hipo.app.export.export import make_data_set
+from hipo.app.export.options import export_options
+from hipo.app.report.report import report
+from hipo.app.runs.folders import RUNS
+from hipo.app.runs.resumption import prepare_for
 from outputs.selection_wish import Selection
 from outputs.showcase import showcased
 from pipeline.recipe import Recipe

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import orjson
 
-from hipo.app.generation import generate_prepared
-from hipo.app.option_values import several
-from hipo.app.plan_estimates import PlanEstimate, estimate_plan
-from hipo.app.preparation import Prepared
-from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.app.resumption import prepare_for
-from hipo.app.run_folders import RUNS, is_run
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.waiting import waited_for
-from hipo.app.watching import Silent, Watcher
+from hipo.app.generation.generate import generate_prepared
+from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.options.values import several
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import Prepared
+from hipo.app.running.waiting import waited_for
+from hipo.app.running.watching import Silent, Watcher
+from hipo.app.runs.folders import RUNS, is_run
+from hipo.app.runs.resumption import prepare_for
 from outputs.export_facts import code_version
 from outputs.study import StudyResult, read_study, study_as_json
 from outputs.study_page import study_files, study_page

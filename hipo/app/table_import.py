@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hipo.app.annotated import GROUP
+from hipo.app.metrics.annotated import GROUP
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
 from pipeline.importing.situations import Situation, flowing_situation, role_key

@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from hipo.app.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.estimates import BYTES_PER_TOKEN
-from hipo.app.evaluation import ledger_with
-from hipo.app.executors import executor_for
-from hipo.app.interrupts import interruptible, left_when_stopped
-from hipo.app.models import ModelUse, resolve_model
-from hipo.app.run_folders import is_evaluation, is_run
-from hipo.app.unstored import tell_unstored
-from hipo.app.watching import Silent, Watcher, spent, watched
+from hipo.app.estimates.playing import BYTES_PER_TOKEN
+from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.models.resolution import ModelUse, resolve_model
+from hipo.app.preparation.executors import executor_for
+from hipo.app.running.interrupts import interruptible, left_when_stopped
+from hipo.app.running.ledgers import evaluation_ledger
+from hipo.app.running.unstored import tell_unstored
+from hipo.app.running.watching import Silent, Watcher, spent, watched
+from hipo.app.runs.folders import is_evaluation, is_run
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
@@ -205,7 +205,8 @@ async def translate_async(
             store.answers.add_seats([ready.seat])
             store.set_state(RUNNING, planned=len(ready.jobs))
             before = store.charges().calls
-            stop, ledger = Stop(), ledger_with(ready.settings.recipe, store)
+            stop, recipe = Stop(), ready.settings.recipe
+            ledger = evaluation_ledger(store, recipe.budget_usd, recipe.budget_tokens)
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
             client = EndpointPool(limits, providers, link, watching.note).client(
                 ready.use.spec.name, {TRANSLATOR: ready.use}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from hipo.app.accepted_costs import UTTERANCES, AcceptedCosts, ModelCosts
+from hipo.app.estimates.accepted_costs import UTTERANCES, AcceptedCosts, ModelCosts
 from hipo.cli.console import columns, dollars, number, plain
 from scenarios.plural import plural
 

@@ -9,7 +9,12 @@ from typing import Any
 
 import typer
 
-from hipo.app.agreement import AgreementReport, GroupAgreement, SelectionComparison, agreement
+from hipo.app.metrics.agreement import (
+    AgreementReport,
+    GroupAgreement,
+    SelectionComparison,
+    agreement,
+)
 from hipo.cli.console import columns, ends, one_line, plain, plural
 from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.recipe_options import RecipeChanges
+from hipo.app.options.recipe import RecipeChanges
 from hipo.cli.console import dollars
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app

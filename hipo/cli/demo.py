@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 
 from hipo.app.demo import SETS, policy_told, samples, usable_folder, write_outputs
-from hipo.app.report import REPORT
-from hipo.app.resumption import prepare_for
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.report.report import REPORT
+from hipo.app.runs.resumption import prepare_for
 from hipo.cli.console import hush
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import typer
 
-from hipo.app.option_values import split
+from hipo.app.options.values import split
 from hipo.cli.console import columns, one_line, plain
 from hipo.cli.wrapping import terminal_width
 from pipeline.store.queries.listing import ListedDialogue, ListingFilter

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hipo.app import estimates, judging_estimate
-from hipo.app.batch_estimates import MOST_HOURS, USUAL_HOURS, BatchEstimate
-from hipo.app.budget_coverage import Coverage
-from hipo.app.estimates import Estimate
-from hipo.app.judging_estimate import JudgeEstimate, JudgingEstimate
-from hipo.app.plan_estimates import PlanEstimate
-from hipo.app.row_yields import RowYield
+from hipo.app.estimates import judging_estimate
+from hipo.app.estimates import playing as estimates
+from hipo.app.estimates.batches import MOST_HOURS, USUAL_HOURS, BatchEstimate
+from hipo.app.estimates.budget_coverage import Coverage
+from hipo.app.estimates.judging_estimate import JudgeEstimate, JudgingEstimate
+from hipo.app.estimates.playing import Estimate
+from hipo.app.estimates.row_yields import RowYield
+from hipo.app.generation.plan_estimates import PlanEstimate
 from hipo.cli.accepted_report import accepted_as_json, accepted_as_text
 from hipo.cli.console import columns, dollars, harmless, number, plain, plural
 from hipo.cli.quota_report import quota_estimate_as_json, quota_estimate_as_text
 from scenarios.margins import unmet_in_words
 
 if TYPE_CHECKING:
-    from hipo.app.pilot import Piloted
+    from hipo.app.generation.pilot import Piloted
 
 NOTHING = "nothing was accepted"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from hipo.app.evaluation_tables import report_evaluation
+from hipo.app.evaluation.tables import report_evaluation
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app

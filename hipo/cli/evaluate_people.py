@@ -8,8 +8,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.evaluation_people import PeopleBesideModels, people_beside_models
-from hipo.app.run_folders import find_run
+from hipo.app.evaluation.people import PeopleBesideModels, people_beside_models
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.evaluate_scores import scores_as_text

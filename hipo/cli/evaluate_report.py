@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hipo.app import evaluation_estimates
-from hipo.app.evaluation import ModelsEvaluated
-from hipo.app.evaluation_estimates import EvaluationEstimate
-from hipo.app.evaluation_plan import ReadyEvaluation
+from hipo.app.evaluation import estimates as evaluation_estimates
+from hipo.app.evaluation.estimates import EvaluationEstimate
+from hipo.app.evaluation.evaluate import ModelsEvaluated
+from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.cli.console import columns, dollars, number, one_line, plain, plural, reasons
 from hipo.cli.estimate_report import at_providers_as_text
 from hipo.cli.evaluate_scores import scores_as_text

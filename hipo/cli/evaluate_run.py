@@ -8,13 +8,13 @@ from typing import Any
 
 import typer
 
-from hipo.app.evaluation import evaluate_async
-from hipo.app.evaluation_estimates import estimate_evaluation
-from hipo.app.evaluation_plan import plan_evaluation
-from hipo.app.evaluation_settings import EvaluationSettings
-from hipo.app.option_groups import OptionGroup
-from hipo.app.option_values import split
-from hipo.app.recipe_options import RecipeChanges, overridden
+from hipo.app.evaluation.estimates import estimate_evaluation
+from hipo.app.evaluation.evaluate import evaluate_async
+from hipo.app.evaluation.plan import plan_evaluation
+from hipo.app.evaluation.settings import EvaluationSettings
+from hipo.app.options.groups import OptionGroup
+from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.options.values import split
 from hipo.cli.console import Format, hush, others_apart, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.evaluate_report import (

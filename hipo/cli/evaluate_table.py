@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import typer
 
-from hipo.app.evaluation_tables import result_blocks
+from hipo.app.evaluation.tables import result_blocks
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
 from outputs.result_tables.documents import (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.export_options import ExportExtras
-from hipo.app.option_groups import OptionGroup
+from hipo.app.export.options import ExportExtras
+from hipo.app.options.groups import OptionGroup
 from hipo.cli.console import Format, hush, others_apart, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.export_options import chosen_dialogues, chosen_extras, chosen_rows
@@ -56,7 +56,7 @@ def export_command(
     Scenarios are divided among the splits by the runs and the seed alone, so that every export of
     the same runs divides them alike: what one trains on, no other tests.
     """
-    from hipo.app.export import make_data_set  # noqa: PLC0415 - with all that rows are made of
+    from hipo.app.export.export import make_data_set  # noqa: PLC0415 - with all that rows are made of
     from hipo.cli.export_report import exported_as_json, exported_as_text  # noqa: PLC0415
 
     hush()

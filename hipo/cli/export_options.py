@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.export_options import ExportExtras, export_options
-from hipo.app.option_groups import OptionGroup
-from hipo.app.option_values import split
-from hipo.app.run_folders import find_run
+from hipo.app.export.options import ExportExtras, export_options
+from hipo.app.options.groups import OptionGroup
+from hipo.app.options.values import split
+from hipo.app.runs.folders import find_run
 from hipo.cli.options import PLUGINS
 from outputs.aspects import ASPECTS
 from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hipo.app.export import DataSet
+from hipo.app.export.export import DataSet
 from hipo.cli.console import columns, number, plain, plural
 from outputs.contamination import overlap_share, reworded_share
 from outputs.token_lengths import DEFAULT_WINDOW

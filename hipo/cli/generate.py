@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.option_groups import OptionGroup
-from hipo.app.ray_workers import check_sent_at_once
-from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.app.run_folders import RUNS
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.options.groups import OptionGroup
+from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.runs.folders import RUNS
+from hipo.app.workers.wanted import check_sent_at_once
 from hipo.cli.console import Format, hush, others_apart
 from hipo.cli.errors import ExitCode
 from hipo.cli.generate_until import Until, with_until
@@ -32,9 +32,9 @@ from pipeline.recipe_source import load_recipe
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
-    from hipo.app.preparation import Prepared
-    from hipo.app.saturation import SaturatedPlay
-    from hipo.app.verified_generation import VerifiedPlay
+    from hipo.app.generation.saturation import SaturatedPlay
+    from hipo.app.generation.verified import VerifiedPlay
+    from hipo.app.preparation.prepared import Prepared
 
 app = command_app()
 
@@ -207,6 +207,6 @@ def _prepared(
             from hipo.cli.generate_towards import prepare_towards  # noqa: PLC0415 - brings judging
 
             return prepare_towards(until, recipe, folder, resume.value, overrides, verify=verify)
-        from hipo.app.resumption import prepare_for  # noqa: PLC0415 - brings most of hipo
+        from hipo.app.runs.resumption import prepare_for  # noqa: PLC0415 - brings most of hipo
 
         return prepare_for(folder, recipe, resume.value), None, None

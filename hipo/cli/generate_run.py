@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipo.app.generation import generate_prepared
-from hipo.app.plan_estimates import PlanEstimate, estimate_plan
-from hipo.app.preparation import Prepared
-from hipo.app.run import Run
-from hipo.app.watching import Watcher
+from hipo.app.generation.generate import generate_prepared
+from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
+from hipo.app.preparation.prepared import Prepared
+from hipo.app.running.watching import Watcher
+from hipo.app.runs.run import Run
 from hipo.cli.console import Format, others_apart, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
@@ -23,9 +23,9 @@ from hipo.cli.worker_options import Workers
 from hipo.cli.wrapping import write_text
 
 if TYPE_CHECKING:
-    from hipo.app.quota import QuotaStanding
-    from hipo.app.saturation import SaturatedPlay
-    from hipo.app.verified_generation import VerifiedPlay
+    from hipo.app.generation.quota import QuotaStanding
+    from hipo.app.generation.saturation import SaturatedPlay
+    from hipo.app.generation.verified import VerifiedPlay
 
 
 def run_prepared(
@@ -113,7 +113,7 @@ def _quota_of(folder: Path, play: VerifiedPlay | None) -> QuotaStanding | None:
     """Return how a run stands to its quota; None where it was played without."""
     if play is None or play.quota is None:
         return None
-    from hipo.app.quota import quota_standing  # noqa: PLC0415 - few runs have one
+    from hipo.app.generation.quota import quota_standing  # noqa: PLC0415 - few runs have one
 
     return quota_standing(folder)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hipo.app.preparation import Prepared
-from hipo.app.quota import plan_quota
-from hipo.app.resumption import Resume, prepare_for
-from hipo.app.saturation import SaturatedPlay
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay, next_size
+from hipo.app.generation.quota import plan_quota
+from hipo.app.generation.saturation import SaturatedPlay
+from hipo.app.generation.verified import VerifiedPlay, next_size
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import Prepared
+from hipo.app.runs.resumption import Resume, prepare_for
 from hipo.cli.generate_until import Until
 from pipeline.recipe import Recipe
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from hipo.app.pilot import run_pilot
-from hipo.app.preparation import prepare
-from hipo.app.preview import preview as preview_cases
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.generation.pilot import run_pilot
+from hipo.app.generation.preview import preview as preview_cases
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import prepare
 from hipo.cli.console import Format, others_apart, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.option_groups import OptionGroup
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.options.groups import OptionGroup
+from hipo.app.options.verification import VerificationOverrides
 from hipo.cli.plain_options import with_group
 from quality.saturation_window import WINDOW
 from scenarios.errors import UsageError

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from hipo.app.option_groups import OptionGroup
+from hipo.app.options.groups import OptionGroup
 from scenarios.errors import UsageError
 from scenarios.terms import LARGEST
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.run_folders import RUNS
+from hipo.app.runs.folders import RUNS
 from hipo.app.table_import import ImportedTable, import_tables
 from hipo.cli.console import Format, plain, plural, write_json
 from hipo.cli.errors import ExitCode

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from string import ascii_uppercase
 from typing import Final
 
-from hipo.app.intention_metrics import Answerer, IntentionMetrics
+from hipo.app.metrics.intention import Answerer, IntentionMetrics
 from hipo.cli.console import columns, number, plural
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from hipo.app.jury_request import JUROR_SCHEME, JUROR_TASK, JuryRequest
-from hipo.app.option_groups import OptionGroup
+from hipo.app.options.groups import OptionGroup
+from hipo.app.verification.jury_request import JUROR_SCHEME, JUROR_TASK, JuryRequest
 from hipo.cli.plain_options import with_group
 from prompts.tasks.modes import MODES
 from scenarios.errors import UsageError

@@ -199,7 +199,7 @@ def root(
     logs = importlib.import_module("hipo.cli.logs")  # not before a command runs: help stays quick
     ctx.with_resource(logs.logging_to_stderr(log_level, log_format))
     if any(name.startswith("OTEL_") for name in os.environ):
-        tracing = importlib.import_module("hipo.app.tracing")
+        tracing = importlib.import_module("hipo.app.running.tracing")
         ctx.with_resource(tracing.exporting_spans())
 
 

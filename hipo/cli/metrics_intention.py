@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from hipo.app.intention_metrics import DEFAULT_MAP, DEFAULT_TASK, intention_metrics
+from hipo.app.metrics.intention import DEFAULT_MAP, DEFAULT_TASK, intention_metrics
 from hipo.cli.console import hush
 from hipo.cli.errors import ExitCode
 from hipo.cli.intention_text import intention_as_json, intention_as_text

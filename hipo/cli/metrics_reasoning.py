@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.reasoning_metrics import ReasoningSet, read_reasoning
+from hipo.app.metrics.reasoning import ReasoningSet, read_reasoning
 from hipo.cli.console import hush, plural
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.json_target import JSON, deliver

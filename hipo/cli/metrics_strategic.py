@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.strategic_metrics import DEFAULT_MAP, strategic_metrics
+from hipo.app.metrics.strategic import DEFAULT_MAP, strategic_metrics
 from hipo.cli.console import hush
 from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver

@@ -10,9 +10,9 @@ from typing import Any
 
 import typer
 
-from hipo.app.option_groups import OptionGroup
-from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.options.groups import OptionGroup
+from hipo.app.options.recipe import RECIPE_OPTIONS, RecipeChanges
+from hipo.app.options.verification import VerificationOverrides
 from hipo.cli.plain_options import Command, with_group
 from hipo.cli.status_file import StatusFile
 from pipeline.recipe_source import recipe_names

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.models import OptionInfo
 
-from hipo.app.option_groups import OptionGroup
+from hipo.app.options.groups import OptionGroup
 from hipo.cli.console import Format
 
 Command = Callable[..., int]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.running.watching import Silent, Spending, Watcher
 from hipo.cli.console import dollars, number, plural
 from hipo.cli.errors import say
 from scenarios.durations import in_words

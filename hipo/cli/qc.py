@@ -8,8 +8,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.qc import QcReport, quality_control
-from hipo.app.qc_files import write_qc_files
+from hipo.app.metrics.qc import QcReport, quality_control
+from hipo.app.metrics.qc_files import write_qc_files
 from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, NumbersAs, bounds, figure, notes_on
 from hipo.cli.console import columns, one_line, plural
 from hipo.cli.errors import ExitCode

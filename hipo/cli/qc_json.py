@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hipo.app.qc import QcReport
+from hipo.app.metrics.qc import QcReport
 from hipo.cli.console import ends, plain
 from hipo.cli.oddities import oddities_as_json
 from quality.agreement import AgreementRow

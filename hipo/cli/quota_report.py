@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hipo.app.quota_table import HEADER, NOTE, quota_row
+from hipo.app.generation.quota_table import HEADER, NOTE, quota_row
 from hipo.cli.console import columns, number, plain, plural
 
 if TYPE_CHECKING:
-    from hipo.app.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
+    from hipo.app.generation.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
 
 
 def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:

@@ -55,7 +55,7 @@ def report(
     It loads nothing, can be printed and read on a phone, and works on a run that has only been
     generated: what needs judges or people says how to get there.
     """
-    from hipo.app.report import report as write_report  # noqa: PLC0415 - most of hipo
+    from hipo.app.report.report import report as write_report  # noqa: PLC0415 - most of hipo
 
     hush()
     written = write_report(

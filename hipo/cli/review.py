@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.runs.folders import find_run
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
 from hipo.cli.review_agreement import print_agreement
@@ -18,7 +18,7 @@ from scenarios.errors import UsageError
 from scenarios.plural import plural
 
 if TYPE_CHECKING:
-    from hipo.app.reviewing import ReviewOptions
+    from hipo.app.review.reviewing import ReviewOptions
     from quality.web.server import Address
 
 app = command_app(
@@ -108,8 +108,8 @@ def serve(
     Prints a link for annotators and one for the expert; each lets one browser in, and a fresh one
     is printed when it has been used.
     """
-    from hipo.app.gold_run import gold_run  # noqa: PLC0415 - with all that plays
-    from hipo.app.reviewing import ReviewOptions  # noqa: PLC0415 - as above
+    from hipo.app.review.gold_run import gold_run  # noqa: PLC0415 - with all that plays
+    from hipo.app.review.reviewing import ReviewOptions  # noqa: PLC0415 - as above
 
     options = ReviewOptions(
         mode=mode.value,
@@ -137,7 +137,7 @@ def serve(
 
 
 def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
-    from hipo.app.reviewing import open_review  # noqa: PLC0415 - with all that plays
+    from hipo.app.review.reviewing import open_review  # noqa: PLC0415 - with all that plays
     from quality.review.app import build_app  # noqa: PLC0415 - optional
     from quality.web.server import access_at, listening, server  # noqa: PLC0415 - optional
 

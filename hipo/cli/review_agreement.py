@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import Format, columns, ends, plain, plural, write_json
 from hipo.cli.main import RUN
 
 if TYPE_CHECKING:
-    from hipo.app.review_agreement import StudyAgreement
+    from hipo.app.review.agreement import StudyAgreement
     from quality.bootstrap import Interval
     from quality.comparisons import ReaderComparison
     from quality.human_readings import HumanReadings
@@ -30,7 +30,7 @@ def print_agreement(
     Of gold lines each reader is held against programs, too. There are no figures before two people have answered the same lines. Programs are the readings
     that the gold labels were settled from, and the judges of hipo verify RUN.
     """
-    from hipo.app.review_agreement import study_agreement  # noqa: PLC0415 - statistics
+    from hipo.app.review.agreement import study_agreement  # noqa: PLC0415 - statistics
 
     found = study_agreement(find_run(run), study)
     if output_format is Format.JSON:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN
@@ -67,8 +67,8 @@ def export_answers(
     A study is begun where the run has none. Annotators are codes in every file; cells that a
     spreadsheet would compute are made harmless.
     """
-    from hipo.app.review_exchange import export_answers as write_answers  # noqa: PLC0415 - with all that reviews
-    from hipo.app.reviewing import ReviewOptions  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.exchange import export_answers as write_answers  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.reviewing import ReviewOptions  # noqa: PLC0415 - with all that reviews
 
     folder = find_run(run)
     options = ReviewOptions(
@@ -93,7 +93,7 @@ def import_answers(
     The whole file is checked before anything is stored. Parts of a study are welcome; the same
     file again changes nothing. Exit code 1 where answers were left out.
     """
-    from hipo.app.review_exchange import import_answers as read_answers  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.exchange import import_answers as read_answers  # noqa: PLC0415 - with all that reviews
 
     return _report(read_answers(find_run(run), file, study))
 
@@ -106,7 +106,7 @@ def list_reports(
     ),
 ) -> None:
     """List what reviewers find wrong with scenarios, for their authors."""
-    from hipo.app.review_exchange import reported_scenarios  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.exchange import reported_scenarios  # noqa: PLC0415 - with all that reviews
 
     reports = reported_scenarios(find_run(run), study)
     if output_format is Format.JSON:

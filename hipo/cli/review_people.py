@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import say
 from hipo.cli.main import RUN, command_app

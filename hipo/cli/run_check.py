@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from hipo.app.run_check import check_run
-from hipo.app.run_folders import locate_run
+from hipo.app.runs.check import check_run
+from hipo.app.runs.folders import locate_run
 from hipo.cli.console import Format, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app

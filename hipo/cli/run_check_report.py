@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hipo.app.run_check import Repaired
+from hipo.app.runs.check import Repaired
 from hipo.cli.console import columns, number, plural
 from pipeline.store.checking import Damage
 from pipeline.store.salvage import TableResult

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.batching import give_up_batches
-from hipo.app.run_folders import find_run, is_evaluation
+from hipo.app.models.batching import give_up_batches
+from hipo.app.runs.folders import find_run, is_evaluation
 from hipo.cli.console import plural
 from hipo.cli.main import command_app
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.merging import MergedRun, merge_runs
-from hipo.app.run_folders import locate_run
+from hipo.app.runs.folders import locate_run
+from hipo.app.runs.merging import MergedRun, merge_runs
 from hipo.cli.console import Format, number, plural, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.run_check import repair_run
-from hipo.app.run_folders import locate_run
+from hipo.app.runs.check import repair_run
+from hipo.app.runs.folders import locate_run
 from hipo.cli.console import Format, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app

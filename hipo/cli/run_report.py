@@ -24,7 +24,7 @@ from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.sqlite import database_bytes
 
 if TYPE_CHECKING:
-    from hipo.app.run import Run
+    from hipo.app.runs.run import Run
 
 SHOWN = 4
 """Names of a model that changed that are shown."""

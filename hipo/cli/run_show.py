@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import Format, write_json
 from hipo.cli.main import RUN, command_app
 from hipo.cli.run_report import state_as_json, state_as_text
@@ -48,7 +48,7 @@ class _Quota(NamedTuple):
 
 def _quota(folder: Path) -> _Quota | None:
     # What a quota is counted with takes longer to import than all the rest, and few runs have one.
-    from hipo.app.quota import quota_standing  # noqa: PLC0415
+    from hipo.app.generation.quota import quota_standing  # noqa: PLC0415
     from hipo.cli.quota_report import quota_as_json, quota_as_text  # noqa: PLC0415
 
     standing = quota_standing(folder)

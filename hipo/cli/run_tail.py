@@ -9,8 +9,8 @@ from contextlib import suppress
 import orjson
 import typer
 
-from hipo.app.run_folders import find_run
-from hipo.app.tail import TailEvent, follow
+from hipo.app.runs.folders import find_run
+from hipo.app.runs.tail import TailEvent, follow
 from hipo.cli.console import Format, moment, number, one_line, plain, readable_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import typer
 
-from hipo.app.run_folders import RUNS, runs_in
+from hipo.app.runs.folders import RUNS, runs_in
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import say
 from hipo.cli.main import CommandEntry, LazyGroup, command_app

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.option_values import split
+from hipo.app.options.values import split
 from hipo.cli.console import Format, columns, one_line, plain, plural, write_json
 from hipo.cli.main import command_app
 from hipo.cli.scenario_options import SCENARIO_DIRS

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.preview import Previewed
-from hipo.app.preview import preview as preview_cases
-from hipo.app.recipe_options import RecipeChanges, overridden
+from hipo.app.generation.preview import Previewed
+from hipo.app.generation.preview import preview as preview_cases
+from hipo.app.options.recipe import RecipeChanges, overridden
 from hipo.cli.console import Format, others_apart, plain, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_show import as_prompts

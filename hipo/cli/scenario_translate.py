@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.option_values import split
-from hipo.app.recipe_options import RecipeChanges, overridden
+from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.options.values import split
 from hipo.app.translating import (
     ReadyTranslation,
     Translated,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import typer
 
-from hipo.app.option_groups import OptionGroup
-from hipo.app.run_folders import find_run
+from hipo.app.options.groups import OptionGroup
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import Format, write_json
 from hipo.cli.dialogue_list import listed_as_json, listed_as_text, listing_filter, short_id
 from hipo.cli.errors import ExitCode

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from hipo.app.watching import Spending, Watcher
+from hipo.app.running.watching import Spending, Watcher
 from hipo.cli.console import moment
 from hipo.cli.errors import ExitCode, exit_code_of
 from hipo.cli.progress import ProgressTally

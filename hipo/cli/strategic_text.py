@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
-from hipo.app.strategic_metrics import StrategicMetrics
+from hipo.app.metrics.strategic import StrategicMetrics
 from hipo.cli.agreement import bounds
 from hipo.cli.console import columns, number, plain, plural
 from quality.strategic.comparison import LabelLikeness

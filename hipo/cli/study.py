@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.option_values import split
-from hipo.app.recipe_options import RecipeChanges
+from hipo.app.options.recipe import RecipeChanges
+from hipo.app.options.values import split
+from hipo.app.options.verification import VerificationOverrides
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
-from hipo.app.verification_overrides import VerificationOverrides
 from hipo.cli.console import (
     Format,
     columns,

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.option_groups import OptionGroup
-from hipo.app.option_values import split
-from hipo.app.train import TunedModel, train
-from hipo.app.tuned_evaluation import (
+from hipo.app.evaluation.tuned import (
     DEFAULT_TASK,
     TuningQuestion,
     evaluate_tuned,
     evaluation_command,
 )
+from hipo.app.options.groups import OptionGroup
+from hipo.app.options.values import split
+from hipo.app.train import TunedModel, train
 from hipo.cli.console import Format, columns, hush, number, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.main import command_app

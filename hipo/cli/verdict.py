@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import typer
 
-from hipo.app.run import VerdictRecord, open_run
+from hipo.app.runs.run import VerdictRecord, open_run
 from hipo.cli.console import Format, columns, harmless, plain, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app

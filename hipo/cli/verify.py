@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import typer
 
-from hipo.app.jury_request import JuryRequest
-from hipo.app.recipe_options import RecipeChanges
-from hipo.app.run_folders import find_run
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.options.recipe import RecipeChanges
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.runs.folders import find_run
+from hipo.app.verification.jury_request import JuryRequest
 from hipo.cli.console import Format, hush
 from hipo.cli.jury_options import with_jury_options
 from hipo.cli.main import RUN, command_app

@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from hipo.app.jury import hear_jurors
-from hipo.app.jury_request import JuryRequest
-from hipo.app.verification import Verified, check_judging
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.watching import Watcher
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Watcher
+from hipo.app.verification.jury import hear_jurors
+from hipo.app.verification.jury_request import JuryRequest
+from hipo.app.verification.verify import Verified, check_judging
 from hipo.cli.console import Format, others_apart, plural, reasons, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from pipeline.store.queries.annotations import open_annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipo.app.verification import Verified
+from hipo.app.verification.verify import Verified
 from hipo.cli.console import columns, number, plain, plural, reasons
 from outputs.beyond_chance import BeyondChance, beyond_chance
 from outputs.chairs import BLIND_READING, chairs

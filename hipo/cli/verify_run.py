@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from hipo.app.judge_estimates import estimate_judging
-from hipo.app.judging_estimate import JudgingEstimate
-from hipo.app.jury import estimate_jury
-from hipo.app.jury_request import JuryRequest
-from hipo.app.verification import make_ready, verify_async
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.watching import Watcher
+from hipo.app.estimates.judging import estimate_judging
+from hipo.app.estimates.judging_estimate import JudgingEstimate
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Watcher
+from hipo.app.verification.jury import estimate_jury
+from hipo.app.verification.jury_request import JuryRequest
+from hipo.app.verification.verify import make_ready, verify_async
 from hipo.cli.console import Format, others_apart, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import at_providers_as_text, judging_as_json, judging_as_text

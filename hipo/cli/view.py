@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.runs.folders import find_run
 from hipo.cli.console import plural
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 import typer
 
-from hipo.app.option_groups import OptionGroup
-from hipo.app.ray_workers import MOST_WORKERS, RayWorkers
+from hipo.app.options.groups import OptionGroup
+from hipo.app.workers.wanted import MOST_WORKERS, RayWorkers
 from hipo.cli.plain_options import with_group
 from scenarios.errors import UsageError
 

@@ -2,7 +2,7 @@
 
 :func:`work` is all of it: it knows neither who started the process nor where. What builds the
 players is handed in, since that is put together above this package
-(:func:`hipo.app.worker.run_worker` does; another executor, on a cluster say, calls that).
+(:func:`hipo.app.workers.worker.run_worker` does; another executor, on a cluster say, calls that).
 """
 
 from __future__ import annotations

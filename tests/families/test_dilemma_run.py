@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.run import open_run
+from hipo.app.runs.run import open_run
 from hipo.cli.main import run as hipo
 from tests.families.reviewing import review, settle
 from tests.outputs.corpora import rows_in

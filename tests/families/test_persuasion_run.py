@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from hipo.app.run import open_run
+from hipo.app.runs.run import open_run
 from hipo.cli.main import run as hipo
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from

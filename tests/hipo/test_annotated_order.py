@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from hipo import Recipe, generate
-from hipo.app.annotated import open_annotated
-from hipo.app.intention_metrics import intention_metrics
-from hipo.app.run import Run
+from hipo.app.metrics.annotated import open_annotated
+from hipo.app.metrics.intention import intention_metrics
+from hipo.app.runs.run import Run
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.run_store import RunStore
 from quality.selections import subject_name

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from hipo.app.generation import PlayContext, generate_prepared, play_plan
-from hipo.app.plan_estimates import PlanEstimate, estimate_plan
-from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import PlayContext, generate_prepared, play_plan
+from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Silent
+from hipo.app.runs.resumption import prepare_for
+from hipo.app.runs.run import Run
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop

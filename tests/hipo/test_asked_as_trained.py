@@ -2,7 +2,7 @@
 
 import pytest
 
-from hipo.app.tuned_evaluation import tasks_as_trained
+from hipo.app.evaluation.tuned import tasks_as_trained
 from outputs.system_prompt import SystemPrompt
 from outputs.training.training_set import read_training_set
 from prompts.environment import Templates

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from hipo.app.generation import generate_prepared
-from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
+from hipo.app.generation.generate import generate_prepared
+from hipo.app.runs.resumption import prepare_for
+from hipo.app.runs.run import Run
 from hipo.cli.run_report import state_as_text
 from outputs.report.gathered import ReportOptions, gather
 from outputs.report.overview import overview_section

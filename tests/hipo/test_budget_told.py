@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation import generate_prepared
-from hipo.app.plan_estimates import estimate_plan
-from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import generate_prepared
+from hipo.app.generation.plan_estimates import estimate_plan
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Silent
+from hipo.app.runs.resumption import prepare_for
+from hipo.app.runs.run import Run
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from pipeline.recipe import Recipe
 from tests.hipo.test_announced import go_on

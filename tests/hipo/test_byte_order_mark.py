@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.chosen_items import _ids
+from hipo.app.evaluation.chosen_items import _ids
 from outputs.dataset.reader import row_set
 from quality.policy import load_policy
 from quality.review.consent import load_consent

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from hipo.app.run import open_run
+from hipo.app.runs.run import open_run
 from hipo.cli.main import run
 from pipeline.offline_reasoner.engine import game_in, recalled
 from pipeline.reasoning.grammar import read_predicate

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hipo.app import judging_tools
+from hipo.app.judging import tools as judging_tools
 from pipeline.embeddings import BatchingEncoder
 from pipeline.recipe import Recipe
 from scenarios.errors import UsageError

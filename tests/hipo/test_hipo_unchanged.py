@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import hipo.app.players
+import hipo.app.preparation.players
 from hipo.cli.main import run
 from pipeline.embeddings import BatchingEncoder
 
@@ -45,7 +45,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("runs") / "unchanged"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            hipo.app.players, "sentence_encoder", lambda *_: BatchingEncoder(lambda: letters)
+            hipo.app.preparation.players,
+            "sentence_encoder",
+            lambda *_: BatchingEncoder(lambda: letters),
         )
         strategies = [
             part for s in ("direct", "reflective", "consistency") for part in ("--strategy", s)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.estimates import estimate_generation
-from hipo.app.generation import generate_prepared
-from hipo.app.preparation import Prepared, prepare
-from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
+from hipo.app.estimates.playing import estimate_generation
+from hipo.app.generation.generate import generate_prepared
+from hipo.app.preparation.prepared import Prepared, prepare
+from hipo.app.runs.resumption import prepare_for
+from hipo.app.runs.run import Run
 from pipeline.plan import Plan
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.judges import Juror, choose_panels
-from hipo.app.preparation import prepare
-from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.judging.judges import Juror, choose_panels
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import prepare
 from pipeline.recipe import Recipe
 from pipeline.store.queries.status import ArmState
 from prompts.environment import Templates

@@ -78,7 +78,7 @@ def test_a_folder_of_the_same_name_without_init_does_no_harm(tmp_path: Path) -> 
     (tmp_path / "outputs" / "set.jsonl").write_text("{}\n", encoding="utf-8")
     (tmp_path / "prompts").mkdir()
     done = script(tmp_path, "from hipo import export, generate\nprint(export.__module__)")
-    assert (done.stdout, done.stderr) == ("hipo.app.export\n", "")
+    assert (done.stdout, done.stderr) == ("hipo.app.export.export\n", "")
 
 
 def test_an_option_no_export_has_is_refused_by_name(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from hipo.app.generation import generate
-from hipo.app.ray_workers import RayWorkers
+from hipo.app.generation.generate import generate
+from hipo.app.workers.wanted import RayWorkers
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
 from pipeline.executors.model_pools import Answered, PoolAway, PooledModel

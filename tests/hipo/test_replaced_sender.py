@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.endpoints import local_run
-from hipo.app.generation import generate
-from hipo.app.players import connected
-from hipo.app.preparation import prepare
-from hipo.app.resumption import ledger_of, opened
+from hipo.app.generation.generate import generate
+from hipo.app.models.endpoints import local_run
+from hipo.app.preparation.players import connected
+from hipo.app.preparation.prepared import prepare
+from hipo.app.running.ledgers import run_ledger
+from hipo.app.runs.resumption import opened
 from pipeline.budget import Reservation
 from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor
@@ -61,7 +62,7 @@ async def test_a_run_in_batches_makes_the_same_dialogues(tmp_path: Path) -> None
     prepared, sizes = prepare(recipe), list[int]()
     async with connected(prepared) as connections:
         with opened(tmp_path / "batches", prepared) as store:
-            link = local_run(recipe.limits, store.calls, ledger_of(recipe, store), Stop())
+            link = local_run(recipe.limits, store.calls, run_ledger(recipe, store), Stop())
             players = connections.players(
                 link, print, sender=lambda provider, s: BatchSender(provider, s, sizes)
             )

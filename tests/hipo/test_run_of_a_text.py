@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hipo.app.run import Run
+from hipo.app.runs.run import Run
 from tests.pipeline.store.samples import begun
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation import PlayContext, generate_prepared, play_plan
-from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.generation.generate import PlayContext, generate_prepared, play_plan
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.runs.resumption import prepare_for
+from hipo.app.runs.run import Run
 from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore
 from tests.hipo.test_announced import StopAfter, go_on, recipe, stopped_after

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.verification import check_settings
+from hipo.app.verification.verify import check_settings
 from pipeline.recipe import Recipe
 from quality.policy import policy_names
 from scenarios.errors import UsageError

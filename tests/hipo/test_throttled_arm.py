@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation import generate
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import generate
+from hipo.app.running.watching import Silent
 from pipeline import engine
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress

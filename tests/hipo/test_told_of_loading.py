@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hipo.app import worker, workers
-from hipo.app.generation import generate
-from hipo.app.saturation import SaturatedPlay
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import generate
+from hipo.app.generation.saturation import SaturatedPlay
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Silent
+from hipo.app.workers import processes as workers
+from hipo.app.workers import worker
 from pipeline import embeddings
 from pipeline.executors.driver import Driver
 from pipeline.executors.worker import work

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import hipo
-from hipo.app.waiting import waited_for
+from hipo.app.running.waiting import waited_for
 
 RECIPE = {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], "turns": [1], "n": 1}
 

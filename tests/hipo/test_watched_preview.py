@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hipo.app.preview import preview
-from hipo.app.watching import Silent, Spending
+from hipo.app.generation.preview import preview
+from hipo.app.running.watching import Silent, Spending
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app import workers as app_workers
-from hipo.app.export import export
-from hipo.app.generation import PlayContext, generate, generate_prepared, play_plan
-from hipo.app.preparation import prepare
-from hipo.app.run import Run
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent
+from hipo.app.export.export import export
+from hipo.app.generation.generate import PlayContext, generate, generate_prepared, play_plan
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import prepare
+from hipo.app.running.watching import Silent
+from hipo.app.runs.run import Run
+from hipo.app.workers import processes as app_workers
 from pipeline.executors import worker_session
 from pipeline.executors.driver import Driver
 from pipeline.recipe import Recipe

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from hipo.app.generation import generate
-from hipo.app.ray_workers import RayWorkers
-from hipo.app.tracing import exporting_spans
+from hipo.app.generation.generate import generate
+from hipo.app.running.tracing import exporting_spans
+from hipo.app.workers.wanted import RayWorkers
 from pipeline.recipe import Recipe
 from scenarios.errors import UsageError
 

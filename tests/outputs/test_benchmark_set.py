@@ -7,8 +7,8 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from hipo.app.export import export
-from hipo.app.export_options import export_options
+from hipo.app.export.export import export
+from hipo.app.export.options import export_options
 from hipo.cli.main import run as hipo
 from outputs.aspects import drawn_by
 from outputs.comparable import row_lines

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hipo import open_run
-from hipo.app.export import export
-from hipo.app.export_options import export_options
+from hipo.app.export.export import export
+from hipo.app.export.options import export_options
 from hipo.cli.main import run as hipo
 from outputs.dataset.croissant import croissant
 from outputs.dataset.csv_files import CsvFiles

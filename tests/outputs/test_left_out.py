@@ -8,7 +8,7 @@ import os
 import orjson
 import pytest
 
-from hipo.app.report import report
+from hipo.app.report.report import report
 from hipo.cli.main import run as hipo
 from outputs.recorded_exports import EXPORTS, recorded_exports
 from tests.outputs.corpora import STRATEGIES, exportable_run

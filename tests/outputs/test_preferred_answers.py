@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from hipo.app.export_options import export_options
+from hipo.app.export.options import export_options
 from hipo.cli.main import run as hipo
 from outputs.export import export
 from outputs.origins import DEFAULT_ORIGINS, ORIGINS

@@ -9,7 +9,7 @@ from itertools import pairwise
 import orjson
 import pytest
 
-from hipo.app.export_options import export_options
+from hipo.app.export.options import export_options
 from outputs.aspects import ASPECTS
 from outputs.system_prompt import SystemPrompt, chosen_prompt
 from prompts.chat_lines import BEGIN, GO_ON, chat

@@ -14,7 +14,7 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from hipo.app.demo import samples
-from hipo.app.run import Run
+from hipo.app.runs.run import Run
 from outputs.dataset.croissant import check_hashes
 from outputs.dataset.manifest import sha256_of
 from pipeline.store.run_store import RunStore

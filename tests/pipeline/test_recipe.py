@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hipo.app.option_values import split
-from hipo.app.recipe_options import OPTION_OF, RECIPE_OPTIONS, overridden
+from hipo.app.options.recipe import OPTION_OF, RECIPE_OPTIONS, overridden
+from hipo.app.options.values import split
 from pipeline.model_settings import Models, ModelSettings
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe, recipe_names

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from hipo.app.preparation import prepare
+from hipo.app.preparation.prepared import prepare
 from pipeline.client import AnswerUnusable, Client
 from pipeline.player import CasePlayer
 from pipeline.recipe import Recipe

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.old_runs import bring_up_to_date
+from hipo.app.runs.old_runs import bring_up_to_date
 from pipeline.client import Client
 from pipeline.player import CasePlayer
 from pipeline.run_material import load_material

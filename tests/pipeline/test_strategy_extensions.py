@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hipo.app.estimates import estimate_generation
-from hipo.app.generation import generate
-from hipo.app.preparation import Prepared, prepare
+from hipo.app.estimates.playing import estimate_generation
+from hipo.app.generation.generate import generate
+from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.cli.dialogue_view import Heading, render
 from pipeline.critics.registry import CRITICS
 from pipeline.expected_calls import ArmParts

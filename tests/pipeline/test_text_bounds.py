@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from hipo.app.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.models import ModelUse
+from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.models.resolution import ModelUse
 from pipeline.budget import Ledger
 from pipeline.providers.errors import FieldRejected
 from pipeline.recipe import Limits

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from hipo.app.preparation import prepare
+from hipo.app.preparation.prepared import prepare
 from pipeline.asking import TurnTask
 from pipeline.critics.verifier import ClaimVerification
 from pipeline.expected_calls import ArmParts

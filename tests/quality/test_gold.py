@@ -18,9 +18,9 @@ ROOT = Path(quality.__file__).parent.parent
 READERS_OF_GOLD = {
     Path("quality/gold.py"),
     Path("outputs/evaluation_items/gold.py"),
-    Path("hipo/app/gold_run.py"),
-    Path("hipo/app/attention.py"),
-    Path("hipo/app/review_agreement.py"),
+    Path("hipo/app/review/gold_run.py"),
+    Path("hipo/app/review/attention.py"),
+    Path("hipo/app/review/agreement.py"),
 }
 """Outside ``scenarios/lines``: what measures readers, and what shows the lines to people."""
 NAMES_OF_GOLD = re.compile(r"\b(gold_lines|gold_items|GoldLines?|quality\.gold)\b")

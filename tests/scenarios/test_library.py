@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation import Run, generate
-from hipo.app.preparation import prepare
+from hipo.app.generation.generate import Run, generate
+from hipo.app.preparation.prepared import prepare
 from pipeline.recipe import Recipe
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hipo.app.accepted_costs import AcceptedCosts, AcceptedShare, ModelCosts
+from hipo.app.estimates.accepted_costs import AcceptedCosts, AcceptedShare, ModelCosts
 from hipo.cli.accepted_report import accepted_as_text
 from tests.hipo.cli.conftest import Hipo
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app import batching
+from hipo.app.models import batching
 from hipo.cli.errors import ExitCode
 from tests.hipo.cli.conftest import Hipo, Result
 from tests.hipo.cli.damage import sql

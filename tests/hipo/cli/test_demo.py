@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.preparation import prepare
+from hipo.app.preparation.prepared import prepare
 from hipo.cli import demo
 from pipeline.recipe_source import load_recipe
 from tests.hipo.cli.conftest import Hipo

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app import endpoints as endpoint_pool
-from hipo.app.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.models import ModelUse
+from hipo.app.models import endpoints as endpoint_pool
+from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.models.resolution import ModelUse
 from pipeline.budget import Ledger
 from pipeline.recipe import Limits
 from pipeline.stop import Stop

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from hipo.app.estimates import Estimate, ModelEstimate, estimate_generation
-from hipo.app.preparation import prepare
+from hipo.app.estimates.playing import Estimate, ModelEstimate, estimate_generation
+from hipo.app.preparation.prepared import prepare
 from hipo.cli.estimate_report import estimate_as_text
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Recipe

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from hipo.app.reviewing import run_material
+from hipo.app.review.reviewing import run_material
 from pipeline.store.run_store import RunStore
 from quality.evaluation.evaluation_record import (
     EvaluatedModel,

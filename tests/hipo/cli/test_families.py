@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.estimates import estimate_generation
-from hipo.app.generation import generate_prepared
-from hipo.app.preparation import prepare
+from hipo.app.estimates.playing import estimate_generation
+from hipo.app.generation.generate import generate_prepared
+from hipo.app.preparation.prepared import prepare
 from hipo.cli.main import run
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore

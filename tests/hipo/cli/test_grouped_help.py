@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.core import TyperOption
 
-from hipo.app.option_groups import OptionGroup
+from hipo.app.options.groups import OptionGroup
 from hipo.cli.main import app
 from pipeline.recipe_source import recipe_names
 from tests.hipo.cli.conftest import Hipo

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hipo.app.interrupts import in_words, interruptible
+from hipo.app.running.interrupts import in_words, interruptible
 from pipeline.open_requests import OpenRequests
 from pipeline.stop import Stop
 from tests.hipo.cli.conftest import Hipo
@@ -58,7 +58,7 @@ def hangup_not_ignored() -> Iterator[None]:
         ("typer", "SIGINT"),
         ("hipo.cli.errors", "SIGTERM"),
         ("orjson", "SIGINT"),
-        ("hipo.app.generation", "SIGHUP"),
+        ("hipo.app.generation.generate", "SIGHUP"),
     ],
 )
 def test_a_signal_while_modules_are_imported_is_one_line(
@@ -204,7 +204,7 @@ def imports(worker: int) -> bool:
     """Whether a worker is its own program by now, and has begun to import what it needs."""
     process = Path(f"/proc/{worker}")
     program, mapped = process / "cmdline", process / "maps"
-    return "hipo.app.worker" in program.read_text() and "orjson" in mapped.read_text()
+    return "hipo.app.workers.worker" in program.read_text() and "orjson" in mapped.read_text()
 
 
 def test_an_interrupt_while_workers_start_is_one_line(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.preparation import prepare
+from hipo.app.preparation.prepared import prepare
 from pipeline.recipe_source import load_recipe, recipe_names
 from scenarios.catalogue import PATH_VARIABLE, Catalogue
 from scenarios.errors import UsageError

@@ -31,7 +31,7 @@ from pathlib import Path
 from pipeline.store.merging import merge
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 merge.JudgementMerging.finish = die
-from hipo.app.merging import merge_runs
+from hipo.app.runs.merging import merge_runs
 merge_runs([Path(name) for name in sys.argv[2:]], Path(sys.argv[1]))
 """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.old_runs import bring_up_to_date
+from hipo.app.runs.old_runs import bring_up_to_date
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.case import make_case

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.running.watching import Silent, Spending, Watcher
 from hipo.cli.progress import (
     LiveBar,
     PlainLines,

@@ -11,12 +11,12 @@ import orjson
 import pytest
 import yaml
 
-from hipo.app.generation import generate as generate_run
-from hipo.app.preparation import prepare
-from hipo.app.quota import plan_quota
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent, Spending
+from hipo.app.generation.generate import generate as generate_run
+from hipo.app.generation.quota import plan_quota
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import prepare
+from hipo.app.running.watching import Silent, Spending
 from pipeline.recipe import Recipe
 from tests.hipo.cli.conftest import Hipo
 

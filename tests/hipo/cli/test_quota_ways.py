@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 import yaml
 
-from hipo.app import batching
+from hipo.app.models import batching
 from pipeline.offline.engine import answer as offline_answer
 from tests.hipo.cli.conftest import Hipo, Result
 from tests.hipo.cli.test_quota import QUICK, QUOTA, cells, drawn, write_quota

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.run import Run
+from hipo.app.runs.run import Run
 from tests.hipo.cli.conftest import Hipo, beside
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "runs_opened_by_goal"

@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 import yaml
 
-from hipo.app import endpoints
+from hipo.app.models import endpoints
 from pipeline.offline.engine import answer as rules
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.registry import ModelName

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.preparation import prepare
-from hipo.app.watching import Silent, Spending
+from hipo.app.preparation.prepared import prepare
+from hipo.app.running.watching import Silent, Spending
 from pipeline.recipe import Recipe
 from scenarios.wordings import read_wording
 from tests.hipo.cli.conftest import Hipo, Result, interrupted_twice

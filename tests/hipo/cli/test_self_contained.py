@@ -340,7 +340,7 @@ def test_always_takes_what_is_installed_as_a_new_epoch_beside_the_old_one(
 def test_another_dialogue_version_is_for_reading_only(
     made: Hipo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hipo.app.resumption.DIALOGUE_VERSION", 99)
+    monkeypatch.setattr("hipo.app.runs.resumption.DIALOGUE_VERSION", 99)
     monkeypatch.setattr("pipeline.run_identity.DIALOGUE_VERSION", 99)
     refused = made("generate", "mine.yaml", "-n", "8", "-o", "run")
     assert refused.code == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.watching import Silent, Spending
+from hipo.app.running.watching import Silent, Spending
 from hipo.cli.errors import StoppedEarly
 from hipo.cli.status_file import StatusFile
 from pipeline.runner import Progress

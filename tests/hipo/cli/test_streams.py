@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hipo.app.run import Run
+from hipo.app.runs.run import Run
 from hipo.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.tail import follow
+from hipo.app.runs.tail import follow
 from pipeline.store.queries.endings import Ending
 from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore

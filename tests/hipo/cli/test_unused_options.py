@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hipo.app.recipe_options import overridden
+from hipo.app.options.recipe import overridden
 from pipeline.recipe import Recipe
 from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo

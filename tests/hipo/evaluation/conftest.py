@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.export import export
-from hipo.app.generation import generate
-from hipo.app.verification import verify
+from hipo.app.export.export import export
+from hipo.app.generation.generate import generate
+from hipo.app.verification.verify import verify
 from pipeline.recipe import Recipe
 from tests.wire.fixtures import wire_server
 

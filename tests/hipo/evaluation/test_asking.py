@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hipo.app.evaluation import ModelsEvaluated, evaluate
-from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.app.evaluation.evaluate import ModelsEvaluated, evaluate
+from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.cli.evaluate_report import evaluated_as_text
 from outputs.evaluation_items.runs import load_run
 from pipeline.recipe import Limits
@@ -85,7 +85,7 @@ def test_what_two_strategies_say_alike_is_paid_for_once_and_scored_for_each(
 
 
 def _plans(run: Path, tasks: tuple[str, ...]) -> dict[str, Any]:
-    from hipo.app.evaluation_plan import plan_evaluation  # noqa: PLC0415
+    from hipo.app.evaluation.plan import plan_evaluation  # noqa: PLC0415
 
     settings = EvaluationSettings(
         source=str(run), tasks=tasks, models=("offline/judge",), any_verdict=True

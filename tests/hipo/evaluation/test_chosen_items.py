@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.evaluation import evaluate
-from hipo.app.evaluation_people import people_beside_models
-from hipo.app.evaluation_settings import EvaluationSettings
-from hipo.app.reviewing import ReviewOptions, open_study, run_material
+from hipo.app.evaluation.evaluate import evaluate
+from hipo.app.evaluation.people import people_beside_models
+from hipo.app.evaluation.settings import EvaluationSettings
+from hipo.app.review.reviewing import ReviewOptions, open_study, run_material
 from pipeline.recipe import Limits
 from pipeline.store.reviews import ReviewStore
 from quality.evaluation.result_row import RESULTS, ResultRow, read_results

@@ -21,9 +21,9 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.util import registry_info
 
 from hipo import inspect_tasks
-from hipo.app.evaluation import evaluate
-from hipo.app.evaluation_settings import EvaluationSettings
-from hipo.app.export import export
+from hipo.app.evaluation.evaluate import evaluate
+from hipo.app.evaluation.settings import EvaluationSettings
+from hipo.app.export.export import export
 from outputs.dataset.reader import row_set
 from pipeline.recipe import Limits
 from quality.evaluation.result_row import ResultRow, read_results

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.evaluation import evaluate
-from hipo.app.export import export
+from hipo.app.evaluation.evaluate import evaluate
+from hipo.app.export.export import export
 from outputs.evaluation_items.gold import load_gold
 from outputs.evaluation_items.runs import load_run
 from outputs.evaluation_items.sets import load_set

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.export_options import export_options
+from hipo.app.export.options import export_options
 from outputs.dataset.scheme_file import SCHEME, read_scheme, write_scheme
 from outputs.evaluation_items.sets import load_set
 from outputs.export import export

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from contextlib import closing
 
-from hipo.app.verification import policy_material
+from hipo.app.verification.verify import policy_material
 from outputs.report.unread import unread_rules
 from pipeline.store.run_store import RunStore
 from quality.gates.settings import gate_settings

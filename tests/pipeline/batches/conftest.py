@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from hipo.app import batching, endpoints
+from hipo.app.models import batching, endpoints
 from pipeline.batches import calls
 from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.batches.runs import KEYS, QUICK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from hipo.app.watching import Silent
+from hipo.app.running.watching import Silent
 
 
 class Interrupting(Silent):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from hipo.app import batching
+from hipo.app.models import batching
 from pipeline.batches import journey
 from pipeline.providers import anthropic_batches, openai_batches
 from pipeline.store.batches import BatchLog

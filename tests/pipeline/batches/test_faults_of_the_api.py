@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation import generate
-from hipo.app.watching import Silent
+from hipo.app.generation.generate import generate
+from hipo.app.running.watching import Silent
 from pipeline.outage import WaitRules
 from pipeline.providers.anthropic_batches import AnthropicBatches
 from pipeline.providers.openai_batches import OpenAIBatches
@@ -73,7 +73,7 @@ def test_an_outage_is_told_also_where_quiet_was_asked_for(
     server: WireServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = partial(WaitRules, confirm_s=0.02, probe_s=0.05)
-    monkeypatch.setattr("hipo.app.batching.WaitRules", rules)
+    monkeypatch.setattr("hipo.app.models.batching.WaitRules", rules)
     server.go_away()
     watcher = Quiet()
     hasty = recipe(server, limits={"wait_for_endpoint": 0.2})

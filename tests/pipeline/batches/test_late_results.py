@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from tests.pipeline.batches.runs import assert_whole, recipe
 from tests.pipeline.integration.records import rows
 from tests.wire.batches import BatchFaults

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hipo.app.generation import generate, generate_prepared
-from hipo.app.resumption import prepare_for
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.generation.generate import generate, generate_prepared
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.runs.resumption import prepare_for
 from pipeline.providers import batch_calls
 from pipeline.providers.anthropic_batches import AnthropicBatches
 from pipeline.providers.errors import ServerFault

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.batching import give_up_batches
-from hipo.app.generation import generate, generate_prepared
-from hipo.app.plan_estimates import estimate_plan
-from hipo.app.preparation import prepare
-from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.generation.generate import generate, generate_prepared
+from hipo.app.generation.plan_estimates import estimate_plan
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.models.batching import give_up_batches
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import prepare
+from hipo.app.runs.resumption import prepare_for
+from hipo.app.runs.run import Run
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import run as hipo
 from hipo.cli.run_report import state_as_text

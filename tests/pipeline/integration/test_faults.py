@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app import endpoints
+from hipo.app.models import endpoints
 from hipo.cli.main import run as run_command
 from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.integration.command import Hipo

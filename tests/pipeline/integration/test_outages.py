@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app import endpoints
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
+from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.models import endpoints
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Silent
 from hipo.app.study import study
-from hipo.app.verification import verify
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay
-from hipo.app.watching import Silent
+from hipo.app.verification.verify import verify
 from pipeline.offline_judge.engine import answer as judge_answer
 from pipeline.outage import WaitRules
 from pipeline.providers.retry import RetryPolicy

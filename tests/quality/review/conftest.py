@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.gold_run import make_gold_run
+from hipo.app.review.gold_run import make_gold_run
 from tests.quality.review.serving import generated_run
 
 

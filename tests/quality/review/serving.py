@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.machine import free_port
-from hipo.app.generation import generate
-from hipo.app.reviewing import ReviewOptions, open_review
-from hipo.app.verification import verify
+from hipo.app.generation.generate import generate
+from hipo.app.review.reviewing import ReviewOptions, open_review
+from hipo.app.verification.verify import verify
 from pipeline.recipe_source import load_recipe
 from quality.review import passwords
 from quality.review.app import build_app

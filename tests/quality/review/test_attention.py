@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from hipo.app.attention import attention_mixing
+from hipo.app.review.attention import attention_mixing
 from hipo.cli.main import run as hipo
 from pipeline.store.people_database import PEOPLE
 from quality.attention_scores import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation import generate
+from hipo.app.generation.generate import generate
 from pipeline.recipe_source import load_recipe
 from pipeline.store.reviews import ReviewStore
 from quality.agreement import agreement_table

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from hipo.app.reviewing import ReviewOptions, open_study, run_material, scenario_finder
+from hipo.app.review.reviewing import ReviewOptions, open_study, run_material, scenario_finder
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import outgoing
 from quality.review.exhibits import Exhibits

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.export import export
-from hipo.app.gold_run import gold_run
-from hipo.app.review_exchange import export_answers, import_answers
-from hipo.app.reviewing import ReviewOptions
+from hipo.app.export.export import export
+from hipo.app.review.exchange import export_answers, import_answers
+from hipo.app.review.gold_run import gold_run
+from hipo.app.review.reviewing import ReviewOptions
 from hipo.cli.main import run as hipo
 from pipeline.importing.importer import import_dialogues
 from pipeline.store.reviews import ReviewStore

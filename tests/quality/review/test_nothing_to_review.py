@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.reviewing import ReviewOptions, open_review
+from hipo.app.review.reviewing import ReviewOptions, open_review
 from scenarios.errors import UsageError
 from tests.factories import make_run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hipo.app.reviewing import ReviewOptions, open_study, run_material
+from hipo.app.review.reviewing import ReviewOptions, open_study, run_material
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.review_studies import ReviewCandidate, StudyLog, Which
 from pipeline.store.reviews import ReviewStore

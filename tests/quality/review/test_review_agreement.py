@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from hipo.app.verification import verify
+from hipo.app.verification.verify import verify
 from hipo.cli.main import run as hipo
 from pipeline.store.run_store import RunStore
 from scenarios.dialogue import Dialogue

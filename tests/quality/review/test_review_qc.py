@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hipo.app.verification import verify
+from hipo.app.verification.verify import verify
 from hipo.cli.main import run as hipo
 from tests.quality.review.serving import served
 from tests.quality.review.test_review_agreement import gold_of, read_lines

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.reviewing import ReviewOptions, open_review
+from hipo.app.review.reviewing import ReviewOptions, open_review
 from pipeline.store import assignments, review_sheets
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.sqlite import DATABASE

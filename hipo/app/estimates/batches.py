@@ -1,0 +1,73 @@
+"""How long a plan takes in batches: rounds of questions that wait for each other, and hours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hipo.app.preparation.executors import LIVE_JOBS
+from hipo.app.preparation.prepared import Prepared
+from hipo.app.preparation.remaining import Remainder
+from pipeline.strategies.registry import STRATEGIES
+from scenarios.arms import Arm
+
+USUAL_HOURS = 1.0
+"""A batch is usually back within this time."""
+MOST_HOURS = 24.0
+"""... and always within this, or what is left of it expires."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEstimate:
+    """How often batches are waited for."""
+
+    rounds: float
+    """Questions that a dialogue of the slowest arm asks one after the other, on average."""
+    most_rounds: float
+    """The same where every step of its strategy is needed; repairs come on top."""
+    waves: int
+    """How often all places for live dialogues are filled."""
+
+    @property
+    def usual_hours(self) -> float:
+        """Hours for everything, where a batch is back within an hour."""
+        return math.ceil(self.rounds) * self.waves * USUAL_HOURS
+
+
+def batch_estimate(
+    prepared: Prepared, left: Mapping[str, Remainder], *, judged: bool
+) -> BatchEstimate | None:
+    """Estimate the rounds of what is left to play; None where nothing travels in batches.
+
+    Args:
+        prepared: what is to be played.
+        left: what is still to be played, by arm id.
+        judged: whether judges are asked about each dialogue, all of them at once.
+    """
+    dialogues = sum(of_arm.dialogues for of_arm in left.values())
+    if not prepared.recipe.limits.batch or not dialogues:
+        return None
+    rounds = [_rounds(prepared, arm, left[arm.id]) for arm in prepared.arms]
+    return BatchEstimate(
+        max(usual for usual, _ in rounds) + judged,
+        max(most for _, most in rounds) + judged,
+        math.ceil(dialogues / LIVE_JOBS),
+    )
+
+
+def _rounds(prepared: Prepared, arm: Arm, left: Remainder) -> tuple[float, float]:
+    """Return how many questions a dialogue of an arm asks in a row, usually and at most.
+
+    Samples of one question are drawn together, however many they are.
+    """
+    if not left.dialogues:
+        return 0.0, 0.0
+    strategy = STRATEGIES.get(arm.strategy)
+    usual = most = 0.0 if strategy.knows_all else left.questions / left.dialogues
+    for calls in strategy.calls(prepared.recipe.strategy_settings(arm.strategy)):
+        times = 1.0 if calls.per_dialogue else left.exchanges / left.dialogues
+        together = calls.expected == calls.most
+        usual += times * (1.0 if together else calls.expected)
+        most += times * (1.0 if together else calls.most)
+    return usual, most

@@ -1,0 +1,82 @@
+"""What verifying a run takes, judge by judge; how it is estimated, see :mod:`hipo.app.estimates.judging`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from hipo.app.estimates.playing import BYTES_PER_TOKEN
+
+if TYPE_CHECKING:
+    from quality.judges.protocol import JudgeIdentity
+
+SAMPLE = 24
+"""Dialogues whose prompts are rendered to estimate the length of all."""
+
+NOTE = (
+    f"tokens are estimated from the prompts of {SAMPLE} dialogues at {BYTES_PER_TOKEN} bytes each, "
+    "and answers at their usual length; dialogues that say the same share what is answered, so fewer "
+    "calls are possible, a model that reasons at length takes more, and repairs or retries can add some"
+)
+
+
+_STEP = 1024
+_SPARE = 1.25
+"""Room above the estimate that is advised: models differ in how much they write."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongestAnswer:
+    """The longest answer of a judge that is asked once about a dialogue."""
+
+    lines: int
+    """Labelled utterances of the dialogue."""
+    tokens: int
+    """About how many it has."""
+    allowed: int
+    """How many it may have."""
+
+    @property
+    def advised(self) -> int | None:
+        """How many it should be allowed to have; None: it has room."""
+        return None if self.tokens <= self.allowed else _STEP * ceil(_SPARE * self.tokens / _STEP)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEstimate:
+    """What one judge will be asked."""
+
+    seat: JudgeIdentity
+    dialogues: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    """None: no price is known."""
+    longest_answer: LongestAnswer | None = None
+    """None of judges that are asked utterance by utterance or cut nothing, and where nothing is asked."""
+    worst_usd: float = 0.0
+    """The most that one request can cost; 0 without a price, and where nothing is asked."""
+    worst_tokens: int = 0
+    """The most that one request can use."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingEstimate:
+    """What verifying takes, judge by judge."""
+
+    dialogues: int
+    """Those that are generated, and those of the plan."""
+    judges: tuple[JudgeEstimate, ...]
+
+    @property
+    def calls(self) -> int:
+        """Calls of all judges together."""
+        return sum(judge.calls for judge in self.judges)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars for everything; None if any judge has no price."""
+        costs = [judge.cost_usd for judge in self.judges if judge.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)

@@ -1,0 +1,185 @@
+"""Estimate an evaluation before a request is sent: calls, tokens and dollars by task and model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hipo.app.estimates.playing import BYTES_PER_TOKEN
+from hipo.app.evaluation.identity import check_folder
+from hipo.app.evaluation.plan import ReadyEvaluation
+from hipo.app.runs.resumption import Resume
+from pipeline.providers.protocol import Usage
+from pipeline.store.answers import AnswerLog
+from pipeline.store.evaluation_store import EvaluationStore
+from prompts.question import Question
+from prompts.tasks.modes import Mode
+from quality.evaluation.item import EvaluationItem
+from quality.evaluation.plan import TaskPlan
+
+_LABEL_TOKENS: Final = 15
+"""Usual length of one label in an answer, with its key."""
+_REASON_TOKENS: Final[Mapping[Mode, int]] = {"zero-shot": 0, "icl": 0, "cot": 45, "two-phase": 0}
+"""Usual length of the reason before one label."""
+_EXPLANATION_TOKENS: Final = 120
+NOTE: Final = (
+    f"tokens of prompts are estimated at {BYTES_PER_TOKEN} bytes each, and answers at their usual"
+    " length; a model that reasons at length takes more; equal prompts are one call"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEstimate:
+    """What one model takes for one task in one mode."""
+
+    model: str
+    task: str
+    mode: str
+    answers: int
+    """Still to be given."""
+    present: int
+    """There already."""
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    """None: no price is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationEstimate:
+    """What an evaluation takes."""
+
+    items: int
+    """Of the set."""
+    lines: tuple[TaskEstimate, ...]
+    at_providers: int = 0
+    """Requests of an earlier start in batches that are not used yet; they are counted once more here."""
+
+    @property
+    def calls(self) -> int:
+        """Calls of all together."""
+        return sum(line.calls for line in self.lines)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars for everything; None if any price is not known."""
+        costs = [line.cost_usd for line in self.lines if line.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def estimate_evaluation(
+    ready: ReadyEvaluation, folder: Path, *, resume: Resume = "if-possible"
+) -> EvaluationEstimate:
+    """Count what every model has still to be asked, and estimate what that costs.
+
+    Raises:
+        UsageError: the folder holds something else, or an evaluation that cannot be gone on with.
+    """
+    begun = check_folder(folder, ready, resume) is not None
+    opened = EvaluationStore.open(folder) if begun else nullcontext()
+    with opened as store:
+        answers = None if store is None else store.answers
+        at_providers = 0 if store is None else store.calls.batches.left()
+        lines = []
+        for task in ready.plan.tasks:
+            rounds = _rounds(task)
+            lines += [_line(ready, task, rounds, model, answers) for model in ready.plan.models]
+    return EvaluationEstimate(len(ready.items.items), tuple(lines), at_providers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What one question takes; two that say the same are equal, and are paid for once."""
+
+    key: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One time that a model is asked about items."""
+
+    draw: int
+    repeat: int
+    requests: Mapping[str, tuple[_Request, ...]]
+    """By item."""
+
+
+def _rounds(task: TaskPlan) -> list[_Round]:
+    """Render whatever a task asks."""
+    return [
+        _Round(draw, repeat, {item.id: tuple(_requests(task, item, draw)) for item in items})
+        for draw, repeat, items in task.rounds()
+    ]
+
+
+def _requests(task: TaskPlan, item: EvaluationItem, draw: int) -> Iterator[_Request]:
+    """Yield everything that is asked about an item."""
+    prompts = task.prompts
+    explanations = prompts.explain(item.asked)
+    explained = [" " * _EXPLANATION_TOKENS * BYTES_PER_TOKEN] * len(explanations)
+    for one in explanations:
+        yield _request(one.question, _EXPLANATION_TOKENS)
+    label = _LABEL_TOKENS + _REASON_TOKENS[prompts.mode]
+    for asked in prompts.questions(item.asked, draw=draw, explained=explained):
+        yield _request(asked.question, label * len(asked.dimensions))
+
+
+def _request(question: Question[object], answer: int) -> _Request:
+    size = sum(len(message.content.encode()) for message in question.messages)
+    return _Request(
+        hash(question.messages), Usage(prompt=round(size / BYTES_PER_TOKEN), completion=answer)
+    )
+
+
+def _line(
+    ready: ReadyEvaluation,
+    task: TaskPlan,
+    rounds: Sequence[_Round],
+    model: str,
+    answers: AnswerLog | None,
+) -> TaskEstimate:
+    """Count what one model has still to be asked for one task."""
+    left, sent = 0, list[Usage]()
+    for one in rounds:
+        pending = _pending(ready, task, one, model, answers)
+        there = {
+            request
+            for item, requests in one.requests.items()
+            if item not in pending
+            for request in requests
+        }
+        asked = {request for item in pending for request in one.requests[item]}
+        left += len(pending)
+        sent += [request.usage for request in asked - there]
+    usage = Usage(
+        prompt=sum(one.prompt for one in sent), completion=sum(one.completion for one in sent)
+    )
+    price = ready.uses[model].price
+    return TaskEstimate(
+        model=model,
+        task=task.prompts.task.id,
+        mode=task.prompts.mode,
+        answers=left,
+        present=task.asked - left,
+        calls=len(sent),
+        prompt_tokens=usage.prompt,
+        completion_tokens=usage.completion,
+        cost_usd=None if price is None else price.cost(usage),
+    )
+
+
+def _pending(
+    ready: ReadyEvaluation, task: TaskPlan, one: _Round, model: str, answers: AnswerLog | None
+) -> Set[str]:
+    """Return the items of a round that a model has still to answer."""
+    if answers is None:
+        return one.requests.keys()
+    seat = ready.plan.seat(task, one.draw, one.repeat, model)
+    items = list(one.requests)
+    left = answers.pending(seat, items, retry_failed=ready.settings.retry_failed)
+    return {item for item, _ in left}

@@ -1,0 +1,226 @@
+"""Answers of reviewers for other tools, and from them."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from hipo.app.review.reviewing import (
+    ReviewOptions,
+    open_study,
+    run_material,
+    scenario_finder,
+    study_of,
+)
+from pipeline.store.reviews import ReviewStore
+from quality.review.exchange import Outgoing, outgoing
+from quality.review.exhibits import Exhibits
+from quality.review.export_argilla import dataset_settings, records
+from quality.review.export_label_studio import labelling_config, tasks
+from quality.review.import_csv import read_csv
+from quality.review.import_label_studio import read_label_studio
+from quality.review.importing import ImportedReviews, check_incoming, merge_all
+from quality.review.scenario_reports import ScenarioReport, scenario_reports
+from quality.review.spreadsheet import write_csv
+from scenarios.atomic_files import new_file
+from scenarios.errors import UsageError
+from scenarios.reviews import ReviewStudy
+from scenarios.schemes.model import Scheme
+
+Target = Literal["label-studio", "argilla", "csv", "pdf"]
+_ENDINGS: dict[Target, str] = {
+    "label-studio": ".json",
+    "argilla": ".jsonl",
+    "csv": ".csv",
+    "pdf": ".pdf",
+}
+"""How the file of each tool ends."""
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswers:
+    """A study that was written for another tool."""
+
+    paths: tuple[Path, ...]
+    dialogues: int
+    answers: int
+
+
+def export_answers(
+    folder: Path,
+    to: Target,
+    output: Path | None,
+    options: ReviewOptions,
+    *,
+    annotator: str | None = None,
+    blank: bool = False,
+    blind: bool | None = None,
+) -> WrittenAnswers:
+    """Write a study for another tool; it is begun where the run has none.
+
+    Args:
+        folder: the run.
+        to: the tool.
+        output: the folder to write to, or the file, if it ends like the tool's (``tasks.json``):
+            what belongs to it lies beside it; None is ``review-<study>`` in the folder of the run.
+        options: which study, and how one that is begun is made.
+        annotator: one code whose answers are written only; None is all.
+        blank: whether rows to fill in are written instead of answers (csv).
+        blind: whether declared labels are left out; None: in every mode but ``review``.
+
+    Raises:
+        UsageError: there is nothing to review, or no such study among those there are; a package
+            is missing, the file's ending is another tool's, it cannot be written, or a sheet to fill
+            in is there already.
+    """
+    if blank and (to != "csv" or annotator is not None):
+        raise UsageError(
+            "--blank makes a sheet to fill in, without answers",
+            "it goes with --to csv, and without --annotator",
+        )
+    if output is not None:
+        _check_ending(to, output)
+    with ReviewStore.open(folder) as store:
+        material = run_material(folder)
+        has_studies = bool(store.studies.all())
+        chosen = (
+            study_of(store, options.name) if has_studies else open_study(store, material, options)
+        )
+        exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
+        dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
+        hidden = chosen.mode != "review" if blind is None else blind
+        files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
+        paths = _paths(output or folder / f"review-{chosen.id}", to, list(files))
+        if blank:
+            _check_not_filled_in(paths, files.values())
+        for path, content in zip(paths, files.values(), strict=True):
+            with new_file(path, 0o600) as file:  # it holds notes in people's own words
+                file.write(content)
+    answers = sum(len(dialogue.sheets) for dialogue in dialogues)
+    return WrittenAnswers(paths, len(dialogues), answers)
+
+
+def import_answers(folder: Path, file: Path, study: str | None = None) -> ImportedReviews:
+    """Take in answers that were given in Label Studio (JSON) or a spreadsheet (CSV).
+
+    The whole file is checked before anything is stored; the same file again changes nothing.
+
+    Raises:
+        UsageError: there is no such study, or the file cannot be read.
+        InputError: lines of the file that cannot be used, all of them.
+    """
+    with ReviewStore.open(folder) as store:
+        chosen = study_of(store, study)
+        material = run_material(folder)
+        exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
+        text = _read(file)
+        reader = read_csv if file.suffix.casefold() == ".csv" else read_label_studio
+        incoming = reader(text, material.scheme, str(file))
+        checked = check_incoming(store, chosen, material.scheme, exhibits, incoming, file=str(file))
+        return merge_all(store, chosen, checked, origin=f"import:{file.name}")
+
+
+def reported_scenarios(folder: Path, study: str | None = None) -> list[ScenarioReport]:
+    """Return what reviewers found wrong with scenarios."""
+    with ReviewStore.open(folder) as store:
+        return scenario_reports(store, store.sheets.sheets(study_of(store, study)))
+
+
+def _check_not_filled_in(paths: Sequence[Path], contents: Iterable[bytes]) -> None:
+    """Do nothing where no sheet is written over that somebody has filled in.
+
+    Raises:
+        UsageError: a file is there that is no blank sheet as it would be written.
+    """
+    for path, content in zip(paths, contents, strict=True):
+        if path.exists() and (not path.is_file() or path.read_bytes() != content):
+            raise UsageError(
+                f"{path} is there already, and may have been filled in",
+                "name another file with -o, or move it away",
+            )
+
+
+def _is_file(output: Path) -> bool:
+    return output.suffix.casefold() in _ENDINGS.values() and not output.is_dir()
+
+
+def _check_ending(to: Target, output: Path) -> None:
+    """Do nothing where a file may be called like this, or where a folder is meant.
+
+    Raises:
+        UsageError: it ends like the file of another tool.
+    """
+    if _is_file(output) and output.suffix.casefold() != _ENDINGS[to]:
+        raise UsageError(
+            f"-o {output}: found a file that ends in {output.suffix}, and {to} is written to one"
+            f" that ends in {_ENDINGS[to]}",
+            f"name it {output.with_suffix(_ENDINGS[to]).name}, or name a folder",
+        )
+
+
+def _paths(output: Path, to: Target, names: Sequence[str]) -> tuple[Path, ...]:
+    """Return where each file goes: into a folder, or the first one where it is to be."""
+    if not _is_file(output):
+        return tuple(output / name for name in names)
+    first, *others = names
+    begun = first.removesuffix(_ENDINGS[to])
+    return (output, *(output.with_name(output.stem + name.removeprefix(begun)) for name in others))
+
+
+def _files(
+    to: Target,
+    scheme: Scheme,
+    study: ReviewStudy,
+    dialogues: Sequence[Outgoing],
+    *,
+    blank: bool,
+    blind: bool,
+) -> dict[str, bytes]:
+    """Return the files of an export by name."""
+    if to == "label-studio":
+        rows = tasks(scheme, study, dialogues, blind=blind)
+        return {
+            "label-studio.json": orjson.dumps(rows, option=orjson.OPT_INDENT_2),
+            "label-studio.xml": labelling_config(scheme, study).encode(),
+        }
+    if to == "argilla":
+        lines = [orjson.dumps(r) for r in records(scheme, study, dialogues, blind=blind)]
+        settings = dataset_settings(scheme, study)
+        return {
+            "argilla.jsonl": b"\n".join(lines) + b"\n",
+            "argilla.settings.json": orjson.dumps(settings, option=orjson.OPT_INDENT_2),
+        }
+    if to == "csv":
+        name = "blank.csv" if blank else "answers.csv"
+        # Excel takes a table for UTF-8 only if it begins with this mark.
+        return {name: b"\xef\xbb\xbf" + write_csv(scheme, dialogues, blank=blank).encode()}
+    if importlib.util.find_spec("reportlab") is None:
+        raise UsageError("a PDF needs reportlab", 'pip install "hipo[review]"')
+    from quality.review.export_pdf import write_pdf  # noqa: PLC0415 - optional
+
+    return {"form.pdf": write_pdf(scheme, study, dialogues)}
+
+
+def _read(file: Path) -> str:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise UsageError(f"{file} is larger than 256 MiB", "import it in parts")
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        return data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{file}:{line}: found letters in another encoding than UTF-8",
+            "save it as UTF-8; Excel calls that CSV UTF-8",
+        ) from error

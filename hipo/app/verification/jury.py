@@ -1,0 +1,227 @@
+"""Let jurors label the dialogues of a run by a scheme of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from hipo.app.estimates.judging import ANSWER_TOKENS
+from hipo.app.estimates.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate
+from hipo.app.estimates.playing import BYTES_PER_TOKEN
+from hipo.app.judging.judges import ModelChoice
+from hipo.app.models.batching import batching
+from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.models.resolution import ModelUse
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.executors import executor_for
+from hipo.app.running.interrupts import interruptible, left_when_stopped
+from hipo.app.running.ledgers import run_ledger
+from hipo.app.running.unstored import tell_unstored
+from hipo.app.running.watching import Silent, Watcher, spent_on_judging, watched
+from hipo.app.runs.old_runs import bring_up_to_date
+from hipo.app.verification.jury_request import JuryRequest
+from hipo.app.verification.verify import Verified
+from pipeline.model_settings import ModelSettings
+from pipeline.providers.prices import PriceTable
+from pipeline.providers.protocol import Usage
+from pipeline.recipe import Recipe
+from pipeline.run_material import RunMaterial, load_material
+from pipeline.stop import Stop
+from pipeline.store.materials import MaterialItem
+from pipeline.store.run_store import RunStore
+from prompts.environment import Templates
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
+from quality.judges.juror import JUROR_PARAMETERS, SchemeJuror, juror_item, juror_seat
+from quality.judges.protocol import JudgeIdentity
+from quality.jury import JuryHearing, left_to_hear
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """Jurors found and checked; nothing is connected or sent."""
+
+    recipe: Recipe
+    material: RunMaterial
+    scheme: Scheme
+    templates: Templates
+    prompts: TaskPrompts
+    uses: dict[JudgeIdentity, ModelUse]
+
+    @property
+    def seats(self) -> list[JudgeIdentity]:
+        """Who is asked, in the order named."""
+        return list(self.uses)
+
+    @property
+    def priced(self) -> bool:
+        """Whether every juror has a price."""
+        return all(use.price is not None for use in self.uses.values())
+
+
+def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOverrides) -> Jury:
+    """Find and check what hearing a run takes.
+
+    Args:
+        store: the run.
+        request: who is asked, and what.
+        overrides: address, key, limits, budget and prices of the models.
+
+    Raises:
+        UsageError: something does not exist or does not fit together.
+        InputError: a file is not valid.
+    """
+    material = load_material(store)
+    recipe = replace(overrides, judges=()).over(material.recipe)
+    scheme = load_scheme(request.scheme)
+    task = load_task(request.task, scheme)
+    if task.subject != "utterance" or task.shows_fact or task.sees.goal:
+        raise UsageError(
+            f"jurors cannot be asked the task {task.id}",
+            "they label single answers, and see neither facts nor goals",
+        )
+    templates = (
+        Templates(overrides.prompt_dir)
+        if overrides.prompt_dir is not None
+        else Templates(stored=material.own_templates)
+    )
+    prompts = TaskPrompts(templates, scheme, task, mode=request.mode)
+    prices = PriceTable.load(recipe.prices, batch=recipe.limits.batch)
+    choice = ModelChoice(recipe, prices)
+    uses: dict[JudgeIdentity, ModelUse] = {}
+    for model in request.models:
+        address = overrides.address_of(model, request.models)
+        settings = ModelSettings.model_validate({"model": model, **address})
+        use = choice.use(settings, JUROR_PARAMETERS)
+        uses[juror_seat(request.name(use.spec.name, prompts), prompts, use.spec.fields())] = use
+    unpriced = sorted({use.spec.name for use in uses.values() if use.price is None})
+    if recipe.budget_usd is not None and unpriced:
+        raise UsageError(
+            f"--budget-usd needs a price for {', '.join(unpriced)}, and none is known",
+            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
+        )
+    return Jury(recipe, material, scheme, templates, prompts, uses)
+
+
+async def hear_jurors(
+    folder: Path,
+    request: JuryRequest,
+    overrides: VerificationOverrides,
+    *,
+    retry_unreadable: bool = False,
+    watcher: Watcher | None = None,
+    signals: bool = False,
+) -> Verified:
+    """Let models label every answer of a run as jurors do; what was done is not paid again.
+
+    Args:
+        folder: the run.
+        request: who is asked, and what.
+        overrides: what is laid over its recipe.
+        retry_unreadable: whether jurors whose answer could not be read are asked again.
+        watcher: is told of every dialogue as soon as a juror's labels of it are durable.
+        signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops.
+
+    Raises:
+        UsageError: the run or a juror is not fit.
+        RunError: it could not go on; what was finished is kept.
+    """
+    watching: Watcher = watcher or Silent()
+    bring_up_to_date(folder)
+    with RunStore.open(folder) as store:
+        jury = make_jury(store, request, overrides)
+        before = store.state()
+        store.add_materials(_material(jury))
+        jobs = list(
+            left_to_hear(
+                store.judgements, store.dialogues(traces=False), jury.seats, retry=retry_unreadable
+            )
+        )
+        ledger, stop, limits = run_ledger(jury.recipe, store), Stop(), jury.recipe.limits
+        async with (
+            providers_for(jury.uses.values(), limits) as providers,
+            batching(limits, store.calls, ledger, stop, watching) as sender,
+        ):
+            link = local_run(limits, store.calls, ledger, stop, watching.warn)
+            pool = EndpointPool(limits, providers, link, watching.note, sender=sender)
+            hearing = JuryHearing(
+                store.judgements,
+                jurors=_seated(jury, pool, {job.dialogue.arm for job in jobs}),
+                scenario_of=jury.material.scenario_of,
+                stop=stop,
+                scenarios=len(jury.material.scenario_names),
+                on_progress=watching.see,
+            )
+            spending = spent_on_judging(ledger, link, priced=jury.priced)
+            with (
+                interruptible(stop, watching.note, enabled=signals),
+                watched(watching, len(jobs), spending),
+                left_when_stopped(stop),
+            ):
+                await hearing.run(jobs, executor_for(limits, link))
+        tell_unstored(store.calls, hearing.outcome)
+        calls = store.state().calls - before.calls
+    return Verified(folder, hearing.outcome, calls)
+
+
+def _seated(
+    jury: Jury, pool: EndpointPool, arms: set[str]
+) -> dict[tuple[str, JudgeIdentity], SchemeJuror]:
+    """Return the jurors of every arm, ready to be asked."""
+    own = jury.material.scheme
+    models = {seat.role: use for seat, use in jury.uses.items()}
+    clients = {arm: pool.client(arm, models) for arm in arms}
+    return {
+        (arm, seat): SchemeJuror(jury.scheme, own, jury.prompts, client, seat)
+        for arm, client in clients.items()
+        for seat in jury.seats
+    }
+
+
+def _material(jury: Jury) -> list[MaterialItem]:
+    """Return the templates that jurors are asked with, by the hash of their configuration."""
+    stem = jury.prompts.task.stem
+    names = [f"{stem}_system.j2", f"{stem}_user.j2"]
+    sources = orjson.dumps(jury.templates.sources(names)).decode()
+    return [MaterialItem("judge_templates", seat.role, seat.config, sources) for seat in jury.seats]
+
+
+def estimate_jury(
+    store: RunStore,
+    request: JuryRequest,
+    overrides: VerificationOverrides,
+    *,
+    retry_unreadable: bool = False,
+) -> JudgingEstimate:
+    """Count what jurors have yet to be asked, and estimate what that costs."""
+    jury = make_jury(store, request, overrides)
+    sizes = [
+        sum(len(m.content.encode()) for m in asked.question.messages)
+        for dialogue in islice(store.dialogues(traces=False), SAMPLE)
+        for turn in dialogue.answers()[:1]
+        for asked in jury.prompts.questions(
+            juror_item(dialogue, jury.material.scenario_of(dialogue.case), turn),
+            explained=["" for _ in jury.prompts.parts] if jury.prompts.mode == "two-phase" else (),
+        )
+    ]
+    mean = sum(sizes) / len(sizes) / BYTES_PER_TOKEN if sizes else 0.0
+    steps = 2 if jury.prompts.mode == "two-phase" else 1
+    left = list(
+        left_to_hear(
+            store.judgements, store.dialogues(traces=False), jury.seats, retry=retry_unreadable
+        )
+    )
+    estimates = []
+    for seat, use in jury.uses.items():
+        own = [job.dialogue for job in left if job.seat == seat]
+        calls = steps * sum(len(dialogue.answers()) for dialogue in own)
+        usage = Usage(prompt=round(calls * mean), completion=calls * ANSWER_TOKENS["juror"][0])
+        cost = None if use.price is None else use.price.cost(usage)
+        estimates.append(JudgeEstimate(seat, len(own), calls, usage.prompt, usage.completion, cost))
+    return JudgingEstimate(store.state().generated, tuple(estimates))
