@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.cli.grouped_help import ALL
 from hipo.cli.main import app
+from hipo.cli.terminal.grouped_help import ALL
 
 if TYPE_CHECKING:
     from typer._click import Command, Context

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hipo.app.study import study as study
     from hipo.app.train import train as train
     from hipo.app.verification.verify import verify as verify
-    from hipo.cli.progress import progress as progress
+    from hipo.cli.terminal.progress import progress as progress
     from pipeline.recipe import Recipe as Recipe
     from pipeline.recipe_source import load_recipe as load_recipe
     from scenarios.errors import HipoError as HipoError
@@ -60,7 +60,7 @@ _MODULE_OF = {
     "load_recipe": "pipeline.recipe_source",
     "open_run": "hipo.app.runs.run",
     "preview": "hipo.app.generation.preview",
-    "progress": "hipo.cli.progress",
+    "progress": "hipo.cli.terminal.progress",
     "report": "hipo.app.report.report",
     "study": "hipo.app.study",
     "train": "hipo.app.train",

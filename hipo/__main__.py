@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from types import FrameType
 
-from hipo.cli.streams import make_forgiving
+from hipo.cli.terminal.streams import make_forgiving
 from hipo.name_clash import check_names
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)

@@ -15,12 +15,12 @@ from hipo.app.metrics.agreement import (
     SelectionComparison,
     agreement,
 )
-from hipo.cli.console import columns, ends, one_line, plain, plural
-from hipo.cli.errors import ExitCode
-from hipo.cli.json_target import JSON, deliver
 from hipo.cli.main import command_app
-from hipo.cli.oddities import oddities_as_json, oddity_lines
-from hipo.cli.options import PLUGINS
+from hipo.cli.options.shared import PLUGINS
+from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
+from hipo.cli.terminal.console import columns, ends, one_line, plain, plural
+from hipo.cli.terminal.errors import ExitCode
+from hipo.cli.terminal.json_target import JSON, deliver
 from quality.agreement import AgreementRow
 from quality.bootstrap import Interval, Resampling
 from quality.comparisons import ReaderComparison

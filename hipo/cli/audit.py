@@ -7,9 +7,9 @@ from pathlib import Path
 import typer
 
 from hipo.app.audit import audit as audit_source
-from hipo.cli.console import Format, columns, hush, write_json
-from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
+from hipo.cli.terminal.console import Format, columns, hush, write_json
+from hipo.cli.terminal.errors import ExitCode
 from outputs.audit.findings import Audit
 from outputs.audit.run_corpus import MOST
 from outputs.audit.telling import told_audit

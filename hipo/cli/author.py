@@ -8,10 +8,10 @@ from pathlib import Path
 import typer
 
 from hipo.app.options.recipe import RecipeChanges
-from hipo.cli.console import dollars
-from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
-from hipo.cli.options import PLUGINS, with_recipe_options
+from hipo.cli.options.shared import PLUGINS, with_recipe_options
+from hipo.cli.terminal.console import dollars
+from hipo.cli.terminal.errors import ExitCode, say
 from scenarios.errors import UsageError
 from scenarios.text_file import shown_path
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import typer
 
 from hipo.app.contamination import compare_sets
-from hipo.cli.console import Format, columns, number, one_line, plural, write_json
-from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
-from hipo.cli.plain_options import JSON_SHAPES
+from hipo.cli.options.plain import JSON_SHAPES
+from hipo.cli.terminal.console import Format, columns, number, one_line, plural, write_json
+from hipo.cli.terminal.errors import ExitCode, say
 from outputs.contamination import Contamination, Settings, Side
 from outputs.ngrams import SHORTEST, SIZE
 from outputs.reworded_lines import Reworded

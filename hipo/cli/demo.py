@@ -11,12 +11,12 @@ from hipo.app.demo import SETS, policy_told, samples, usable_folder, write_outpu
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.report.report import REPORT
 from hipo.app.runs.resumption import prepare_for
-from hipo.cli.console import hush
-from hipo.cli.dialogue_view import Heading, render
-from hipo.cli.errors import ExitCode, say
-from hipo.cli.generate_run import run_prepared
+from hipo.cli.generate.run import run_prepared
 from hipo.cli.main import command_app
-from hipo.cli.verify_run import run_verification
+from hipo.cli.show.dialogue_view import Heading, render
+from hipo.cli.terminal.console import hush
+from hipo.cli.terminal.errors import ExitCode, say
+from hipo.cli.verify.run import run_verification
 from outputs.export_kind import KINDS
 from pipeline.recipe_source import load_recipe
 from pipeline.run_material import load_material

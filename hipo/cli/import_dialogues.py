@@ -8,10 +8,10 @@ import typer
 
 from hipo.app.runs.folders import RUNS
 from hipo.app.table_import import ImportedTable, import_tables
-from hipo.cli.console import Format, plain, plural, write_json
-from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
-from hipo.cli.oddities import oddities_as_json, oddity_lines
+from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
+from hipo.cli.terminal.console import Format, plain, plural, write_json
+from hipo.cli.terminal.errors import ExitCode
 from pipeline.importing.importer import ImportedRun, import_dialogues
 from scenarios.errors import UsageError
 

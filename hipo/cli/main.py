@@ -7,14 +7,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
-from hipo.cli.errors import MEANINGS, guarded
-from hipo.cli.grouped_help import WIDEST, CommandApp
+from hipo.cli.terminal.errors import MEANINGS, guarded
+from hipo.cli.terminal.grouped_help import WIDEST, CommandApp
+from hipo.cli.terminal.log_options import LogFormat, LogLevel
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,22 +34,6 @@ def command_app(**settings: Any) -> typer.Typer:
     return CommandApp(rich_markup_mode=None, add_completion=False, **settings)
 
 
-class LogLevel(StrEnum):
-    """How much is logged: this and whatever is more serious."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class LogFormat(StrEnum):
-    """How a record is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 class CommandEntry(NamedTuple):
     """Where a command lives, and its line in the root help."""
 
@@ -59,10 +43,14 @@ class CommandEntry(NamedTuple):
 
 COMMANDS: Mapping[str, CommandEntry] = {
     "demo": CommandEntry("hipo.cli.demo", "Generate a small corpus offline, and say where it is."),
-    "generate": CommandEntry("hipo.cli.generate", "Generate labelled dialogues from scenarios."),
-    "verify": CommandEntry("hipo.cli.verify", "Judge the dialogues of a run, flag, and decide."),
+    "generate": CommandEntry(
+        "hipo.cli.generate.generate", "Generate labelled dialogues from scenarios."
+    ),
+    "verify": CommandEntry(
+        "hipo.cli.verify.verify", "Judge the dialogues of a run, flag, and decide."
+    ),
     "review": CommandEntry(
-        "hipo.cli.review", "Let people label and confirm dialogues on a web page."
+        "hipo.cli.review.review", "Let people label and confirm dialogues on a web page."
     ),
     "verdict": CommandEntry(
         "hipo.cli.verdict", "Show why a dialogue is kept or not, or overrule it."
@@ -76,15 +64,17 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "qc": CommandEntry(
         "hipo.cli.qc", "Check annotations on four levels, of files or of the reviews of a run."
     ),
-    "runs": CommandEntry("hipo.cli.runs", "List runs, or show the state of one."),
-    "show": CommandEntry("hipo.cli.show", "Read the dialogues of a run."),
+    "runs": CommandEntry("hipo.cli.runs.runs", "List runs, or show the state of one."),
+    "show": CommandEntry("hipo.cli.show.show", "Read the dialogues of a run."),
     "view": CommandEntry("hipo.cli.view", "Look through the dialogues of runs in a browser."),
-    "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
+    "export": CommandEntry(
+        "hipo.cli.export.export", "Make training and benchmark sets of dialogues."
+    ),
     "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),
-    "evaluate": CommandEntry("hipo.cli.evaluate", "Score models on labelled dialogues."),
+    "evaluate": CommandEntry("hipo.cli.evaluate.evaluate", "Score models on labelled dialogues."),
     "metrics": CommandEntry(
-        "hipo.cli.metrics", "Compute statistics that go with one kind of labels."
+        "hipo.cli.metrics.metrics", "Compute statistics that go with one kind of labels."
     ),
     "train": CommandEntry("hipo.cli.train", "Fine-tune a model on an exported set."),
     "audit": CommandEntry(
@@ -93,11 +83,15 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "contamination": CommandEntry(
         "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
     ),
-    "scenarios": CommandEntry("hipo.cli.scenarios", "Look at scenarios, write and check your own."),
+    "scenarios": CommandEntry(
+        "hipo.cli.scenarios.scenarios", "Look at scenarios, write and check your own."
+    ),
     "author": CommandEntry(
         "hipo.cli.author", "Write scenarios and schemes in a form, without touching YAML."
     ),
-    "scheme": CommandEntry("hipo.cli.scheme", "Look at label schemes, write and check your own."),
+    "scheme": CommandEntry(
+        "hipo.cli.schemes.scheme", "Look at label schemes, write and check your own."
+    ),
     "models": CommandEntry(
         "hipo.cli.models", "List providers, what is installed, which key is set."
     ),
@@ -196,7 +190,8 @@ def root(
     ),
 ) -> None:
     """Turn scenarios with private knowledge into labelled dialogues."""
-    logs = importlib.import_module("hipo.cli.logs")  # not before a command runs: help stays quick
+    # not before a command runs: help stays quick
+    logs = importlib.import_module("hipo.cli.terminal.logs")
     ctx.with_resource(logs.logging_to_stderr(log_level, log_format))
     if any(name.startswith("OTEL_") for name in os.environ):
         tracing = importlib.import_module("hipo.app.running.tracing")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import typer
 
-from hipo.cli.console import Format, columns, write_json
 from hipo.cli.main import command_app
-from hipo.cli.options import PLUGINS
+from hipo.cli.options.shared import PLUGINS
+from hipo.cli.terminal.console import Format, columns, write_json
 from pipeline.embeddings import INSTALL, missing_packages
 from pipeline.providers.registry import PROVIDERS, ProviderExtension
 

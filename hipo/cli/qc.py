@@ -11,13 +11,13 @@ import typer
 from hipo.app.metrics.qc import QcReport, quality_control
 from hipo.app.metrics.qc_files import write_qc_files
 from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, NumbersAs, bounds, figure, notes_on
-from hipo.cli.console import columns, one_line, plural
-from hipo.cli.errors import ExitCode
-from hipo.cli.json_target import JSON, deliver
 from hipo.cli.main import command_app
-from hipo.cli.oddities import oddity_lines
-from hipo.cli.options import PLUGINS
+from hipo.cli.options.shared import PLUGINS
 from hipo.cli.qc_json import qc_as_json
+from hipo.cli.reports.oddities import oddity_lines
+from hipo.cli.terminal.console import columns, one_line, plural
+from hipo.cli.terminal.errors import ExitCode
+from hipo.cli.terminal.json_target import JSON, deliver
 from quality.bootstrap import Resampling
 from quality.disagreement.report import DisagreementReport
 from quality.findings import Finding, QcSettings, qc_settings

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
-from hipo.cli.console import Format, hush, write_json
-from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
-from hipo.cli.saturation_report import saturation_as_json
+from hipo.cli.reports.saturation import saturation_as_json
+from hipo.cli.terminal.console import Format, hush, write_json
+from hipo.cli.terminal.errors import ExitCode, say
 
 app = command_app()
 

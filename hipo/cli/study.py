@@ -12,7 +12,16 @@ from hipo.app.options.recipe import RecipeChanges
 from hipo.app.options.values import split
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
-from hipo.cli.console import (
+from hipo.cli.main import command_app
+from hipo.cli.options.plain import DRY_RUN, JSON_SHAPES, QUIET
+from hipo.cli.options.shared import (
+    RECIPE,
+    with_recipe_options,
+    with_status_file,
+    with_verification_options,
+)
+from hipo.cli.reports.estimate import plan_as_json, plan_as_text
+from hipo.cli.terminal.console import (
     Format,
     columns,
     dollars,
@@ -23,19 +32,10 @@ from hipo.cli.console import (
     reasons,
     write_json,
 )
-from hipo.cli.errors import ExitCode, StoppedEarly
-from hipo.cli.estimate_report import plan_as_json, plan_as_text
-from hipo.cli.main import command_app
-from hipo.cli.options import (
-    RECIPE,
-    with_recipe_options,
-    with_status_file,
-    with_verification_options,
-)
-from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
-from hipo.cli.progress import watcher
-from hipo.cli.status_file import StatusFile
-from hipo.cli.wrapping import write_text
+from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.progress import watcher
+from hipo.cli.terminal.status_file import StatusFile
+from hipo.cli.terminal.wrapping import write_text
 from outputs.study import SOURCES, study_as_json
 from outputs.study_page import study_table
 from pipeline.recipe import Recipe

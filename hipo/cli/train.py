@@ -17,11 +17,11 @@ from hipo.app.evaluation.tuned import (
 from hipo.app.options.groups import OptionGroup
 from hipo.app.options.values import split
 from hipo.app.train import TunedModel, train
-from hipo.cli.console import Format, columns, hush, number, write_json
-from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.main import command_app
-from hipo.cli.plain_options import QUIET, with_group
-from hipo.cli.progress import watcher
+from hipo.cli.options.plain import QUIET, with_group
+from hipo.cli.terminal.console import Format, columns, hush, number, write_json
+from hipo.cli.terminal.errors import ExitCode, StoppedEarly, say
+from hipo.cli.terminal.progress import watcher
 from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock
 from outputs.training.summary import LossFigures

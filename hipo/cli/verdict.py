@@ -7,9 +7,9 @@ from enum import StrEnum
 import typer
 
 from hipo.app.runs.run import VerdictRecord, open_run
-from hipo.cli.console import Format, columns, harmless, plain, write_json
-from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app
+from hipo.cli.terminal.console import Format, columns, harmless, plain, write_json
+from hipo.cli.terminal.errors import ExitCode
 from prompts.scheme_text import label_text
 from scenarios.errors import UsageError
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 
 from hipo.app.runs.folders import find_run
-from hipo.cli.console import plural
-from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
+from hipo.cli.terminal.console import plural
+from hipo.cli.terminal.errors import ExitCode, say
 from scenarios.errors import UsageError
 
 NEEDED = ("fastapi", "uvicorn")

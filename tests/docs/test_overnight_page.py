@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.cli.errors import ENDINGS, MEANINGS
+from hipo.cli.terminal.errors import ENDINGS, MEANINGS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "overnight.md").read_text(encoding="utf-8")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hipo.app.authoring import open_desk
-from hipo.cli.console import dollars
 from hipo.cli.main import run as hipo
+from hipo.cli.terminal.console import dollars
 from scenarios.errors import UsageError
 from tests.factories import write_new_scenario
 

@@ -13,7 +13,7 @@ import pytest
 from hipo.app.generation.generate import generate_prepared
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
-from hipo.cli.run_report import state_as_text
+from hipo.cli.reports.run import state_as_text
 from outputs.report.gathered import ReportOptions, gather
 from outputs.report.overview import overview_section
 from outputs.report.wording import bill

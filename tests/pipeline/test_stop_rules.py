@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.cli.errors import ENDINGS
+from hipo.cli.terminal.errors import ENDINGS
 from pipeline.client import AnswerUnusable
 from pipeline.executors.local import LocalExecutor
 from pipeline.providers.errors import BadRequest, ContextExceeded, ServerFault

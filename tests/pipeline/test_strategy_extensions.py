@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from hipo.app.estimates.playing import estimate_generation
 from hipo.app.generation.generate import generate
 from hipo.app.preparation.prepared import Prepared, prepare
-from hipo.cli.dialogue_view import Heading, render
+from hipo.cli.show.dialogue_view import Heading, render
 from pipeline.critics.registry import CRITICS
 from pipeline.expected_calls import ArmParts
 from pipeline.recipe import Recipe

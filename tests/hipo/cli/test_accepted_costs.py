@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from hipo.app.estimates.accepted_costs import AcceptedCosts, AcceptedShare, ModelCosts
-from hipo.cli.accepted_report import accepted_as_text
+from hipo.cli.reports.accepted import accepted_as_text
 from tests.hipo.cli.conftest import Hipo
 
 RECIPE = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hipo.cli.run_report import changes_of, state_as_json, state_as_text
+from hipo.cli.reports.run import changes_of, state_as_json, state_as_text
 from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from scenarios.run_configuration import RunConfiguration

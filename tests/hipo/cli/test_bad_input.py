@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.cli.errors import exit_code_of, guarded
+from hipo.cli.terminal.errors import exit_code_of, guarded
 from pipeline import embeddings
 from pipeline.providers import registry
 from pipeline.store.evaluation_store import EvaluationStore

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.models import batching
-from hipo.cli.errors import ExitCode
+from hipo.cli.terminal.errors import ExitCode
 from tests.hipo.cli.conftest import Hipo, Result
 from tests.hipo.cli.damage import sql
 from tests.hipo.evaluation.answering import first_option

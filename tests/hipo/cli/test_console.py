@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from hipo.cli.console import columns
-from hipo.cli.errors import guarded
+from hipo.cli.terminal.console import columns
+from hipo.cli.terminal.errors import guarded
 from scenarios.errors import SHOWN, InputError, Problem, UsageError
 
 

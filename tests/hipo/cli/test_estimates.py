@@ -8,7 +8,7 @@ import pytest
 
 from hipo.app.estimates.playing import Estimate, ModelEstimate, estimate_generation
 from hipo.app.preparation.prepared import prepare
-from hipo.cli.estimate_report import estimate_as_text
+from hipo.cli.reports.estimate import estimate_as_text
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Recipe
 from scenarios.arms import ModelSpec

@@ -56,7 +56,7 @@ def hangup_not_ignored() -> Iterator[None]:
     ("module", "number"),
     [
         ("typer", "SIGINT"),
-        ("hipo.cli.errors", "SIGTERM"),
+        ("hipo.cli.terminal.errors", "SIGTERM"),
         ("orjson", "SIGINT"),
         ("hipo.app.generation.generate", "SIGHUP"),
     ],

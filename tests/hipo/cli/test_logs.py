@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from hipo.cli.logs import logging_to_stderr
-from hipo.cli.main import LogFormat, LogLevel
+from hipo.cli.terminal.log_options import LogFormat, LogLevel
+from hipo.cli.terminal.logs import logging_to_stderr
 from scenarios.log import logger
 from tests.hipo.cli.conftest import Hipo
 from tests.wire.faults import Faults

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from hipo.cli.errors import ENDINGS, MEANINGS, ExitCode, StoppedEarly, guarded
 from hipo.cli.main import COMMANDS, app
+from hipo.cli.terminal.errors import ENDINGS, MEANINGS, ExitCode, StoppedEarly, guarded
 from pipeline import stop
 from pipeline.providers.errors import OutOfFunds
 from pipeline.stop import MustStop

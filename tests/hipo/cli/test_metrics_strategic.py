@@ -127,7 +127,7 @@ def test_plots_are_there_when_whoever_reads_the_text_has_had_enough(
     def closed(*_: object) -> None:
         raise UsageError("nobody reads this")
 
-    monkeypatch.setattr("hipo.cli.metrics_strategic.deliver", closed)
+    monkeypatch.setattr("hipo.cli.metrics.strategic.deliver", closed)
     assert hipo("metrics", "strategic", trial, "--plots", "pictures").code == 2
     assert (tmp_path / "pictures" / "labels.svg").is_file()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.cli.next_step import next_steps
+from hipo.cli.reports.next_step import next_steps
 from pipeline.store.queries.status import RunState
 from pipeline.store.queries.verdict_counts import VerdictCounts
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hipo.app.running.watching import Silent, Spending, Watcher
-from hipo.cli.progress import (
+from hipo.cli.terminal.progress import (
     LiveBar,
     PlainLines,
     ProgressTally,
@@ -18,7 +18,7 @@ from hipo.cli.progress import (
     spending_text,
     watcher,
 )
-from hipo.cli.status_file import StatusFile
+from hipo.cli.terminal.status_file import StatusFile
 from pipeline.awaited import AwaitedEndpoints
 from pipeline.runner import Progress
 

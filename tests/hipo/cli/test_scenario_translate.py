@@ -114,7 +114,7 @@ def test_the_progress_says_what_is_in_flight(
         seen.append(watching.spending())
         return translation(messages, seed)
 
-    monkeypatch.setattr("hipo.cli.scenario_translate.watcher", lambda **_: watching)
+    monkeypatch.setattr("hipo.cli.scenarios.translate.watcher", lambda **_: watching)
     server.answer = answer
     assert translate("used_car").code == 0
     assert [(now.calls_in_flight, now.doing) for now in seen] == [(1, "translating")]

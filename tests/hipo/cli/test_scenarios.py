@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from hipo.cli.scenarios import ScenarioGroup
+from hipo.cli.scenarios.scenarios import ScenarioGroup
 from scenarios.catalogue import PATH_VARIABLE, Catalogue
 from scenarios.graph import KnowledgeGraph
 from scenarios.spec import Scenario

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.cli.dialogue_view import Heading, render
+from hipo.cli.show.dialogue_view import Heading, render
 from pipeline.store.run_store import RunStore
 from scenarios.dialogue import (
     Attempt,

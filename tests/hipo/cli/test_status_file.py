@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hipo.app.running.watching import Silent, Spending
-from hipo.cli.errors import StoppedEarly
-from hipo.cli.status_file import StatusFile
+from hipo.cli.terminal.errors import StoppedEarly
+from hipo.cli.terminal.status_file import StatusFile
 from pipeline.runner import Progress
 from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo

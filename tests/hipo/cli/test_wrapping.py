@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from hipo.cli.errors import say
-from hipo.cli.wrapping import wrapped, write_text
+from hipo.cli.terminal.errors import say
+from hipo.cli.terminal.wrapping import wrapped, write_text
 
 PROSE = "it is possible that --judge-base-url repairs what one could not have known beforehand"
 

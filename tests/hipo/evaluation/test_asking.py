@@ -10,7 +10,7 @@ import pytest
 
 from hipo.app.evaluation.evaluate import ModelsEvaluated, evaluate
 from hipo.app.evaluation.settings import EvaluationSettings
-from hipo.cli.evaluate_report import evaluated_as_text
+from hipo.cli.evaluate.report import evaluated_as_text
 from outputs.evaluation_items.runs import load_run
 from pipeline.recipe import Limits
 from pipeline.stop import REFUSED

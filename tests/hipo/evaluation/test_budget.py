@@ -9,7 +9,7 @@ import pytest
 from hipo.app.evaluation.estimates import estimate_evaluation
 from hipo.app.evaluation.plan import plan_evaluation
 from hipo.app.evaluation.settings import EvaluationSettings
-from hipo.cli.evaluate_report import evaluated_as_json, evaluated_as_text
+from hipo.cli.evaluate.report import evaluated_as_json, evaluated_as_text
 from outputs.evaluation.asked import cost_of
 from pipeline.recipe import Limits
 from pipeline.stop import BUDGET

@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from hipo.cli.errors import ExitCode
+from hipo.cli.terminal.errors import ExitCode
 from tests.hipo.cli.conftest import Hipo, hipo
 from tests.hipo.evaluation.answering import by_hash
 from tests.pipeline.integration.command import Hipo as Process

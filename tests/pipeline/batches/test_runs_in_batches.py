@@ -17,9 +17,9 @@ from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import prepare
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
-from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import run as hipo
-from hipo.cli.run_report import state_as_text
+from hipo.cli.reports.estimate import plan_as_json, plan_as_text
+from hipo.cli.reports.run import state_as_text
 from scenarios.errors import UsageError
 from tests.pipeline.batches.interrupting import Interrupting
 from tests.pipeline.batches.runs import assert_whole, recipe

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hipo.app.authoring import open_desk
-from hipo.cli.console import dollars
+from hipo.cli.terminal.console import dollars
 from quality.authoring.app import authoring_app
 from quality.web.access import Access
 from quality.web.server import Address, listening, server

@@ -1,0 +1,59 @@
+"""``hipo evaluate table``: results as Markdown, CSV or HTML."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import typer
+
+from hipo.app.evaluation.tables import result_blocks
+from hipo.cli.main import command_app
+from hipo.cli.terminal.errors import ExitCode
+from outputs.result_tables.documents import (
+    results_as_csv,
+    results_as_html,
+    results_as_markdown,
+)
+
+app = command_app()
+
+
+class TableFormat(StrEnum):
+    """How tables are written to standard output."""
+
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    HTML = "html"
+
+
+_WRITERS = {
+    TableFormat.MARKDOWN: results_as_markdown,
+    TableFormat.CSV: results_as_csv,
+    TableFormat.HTML: results_as_html,
+}
+
+
+@app.command("table")
+def table(
+    evaluations: list[str] = typer.Argument(
+        None, metavar="[DIR]...", help="What hipo evaluate wrote with -o, or a run that has one."
+    ),
+    output_format: TableFormat = typer.Option(
+        TableFormat.MARKDOWN, "--format", help="csv: one number in a row, see docs/evaluation.md."
+    ),
+    people: str | None = typer.Option(
+        None, "--people", metavar="RUN", help="A run with a quiz: people and models on its items."
+    ),
+    no_paper: bool = typer.Option(False, "--no-paper", help="Without the printed results."),
+) -> int:
+    """Print results of your own evaluations, and what the HIPO paper published.
+
+    The paper has 22 models, fine-tuning, and people by class: other items with other labels than
+    any corpus made here, so they stand in a block of their own, and not beside labels of other
+    schemes alone. Only a corpus that models wrote by the recipe hipo-paper, with scheme hipo@1 and
+    openings by goal, has its rows below the printed ones, too. Without DIR the printed results are
+    there alone; notes say what does not add up.
+    """
+    blocks = result_blocks(evaluations or (), people=people, paper=not no_paper)
+    print(_WRITERS[output_format](blocks), end="")
+    return ExitCode.DONE

@@ -1,0 +1,74 @@
+"""What ``hipo generate`` plays and does not keep: a preview, and the pilot of a forecast."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hipo.app.generation.pilot import run_pilot
+from hipo.app.generation.preview import preview as preview_cases
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.preparation.prepared import prepare
+from hipo.cli.generate.until import Until
+from hipo.cli.reports.estimate import pilot_as_json, pilot_as_text
+from hipo.cli.show.dialogue_json import dialogue_as_json
+from hipo.cli.show.dialogue_view import Heading, render
+from hipo.cli.terminal.console import Format, others_apart, write_json
+from hipo.cli.terminal.errors import ExitCode, say
+from hipo.cli.terminal.progress import watcher
+from hipo.cli.terminal.wrapping import write_text
+from pipeline.recipe import Recipe
+from scenarios.errors import UsageError
+from scenarios.plural import plural
+
+
+def forecast(
+    recipe: Recipe,
+    overrides: VerificationOverrides,
+    output_format: Format,
+    *,
+    cases: int,
+    until: Until,
+    quiet: bool,
+) -> int:
+    """Play some cases, keep nothing, and forecast yield and cost of the plan.
+
+    A plan of fewer cases is played as a whole, and no more of it is paid for.
+    """
+    if recipe.shard is not None:
+        raise UsageError("--pilot makes a forecast of the whole plan", "leave --shard out")
+    prepared = prepare(recipe)
+    if until.accepted is None and cases > len(prepared.plan):
+        cases = len(prepared.plan)
+        say(f"the pilot plays the whole plan, which has no more than {plural(cases, 'case')}")
+    with others_apart():
+        piloted = asyncio.run(
+            run_pilot(
+                prepared,
+                overrides,
+                cases=cases,
+                accepted=until.accepted,
+                watcher=watcher(quiet=quiet, name="pilot"),
+            )
+        )
+    if output_format is Format.JSON:
+        write_json(pilot_as_json(piloted))
+    else:
+        write_text(pilot_as_text(piloted))
+    return ExitCode.DONE
+
+
+def show_preview(recipe: Recipe, n: int, output_format: Format, *, quiet: bool) -> int:
+    """Play and print; failures, and where a slow one stands, go to standard error."""
+    with others_apart():
+        shown = preview_cases(recipe, n, watcher=watcher(quiet=quiet, name="preview"))
+    if output_format is Format.JSON:
+        write_json(
+            [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
+        )
+    for played in shown:
+        if played.dialogue is None:
+            say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
+        elif output_format is Format.TEXT:
+            heading = Heading("-", played.arm.label, played.scenario)
+            print(render(played.dialogue, heading, trace=True), end="\n\n")
+    return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES

@@ -1,0 +1,94 @@
+"""``hipo show``: list the dialogues of a run, or read one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import typer
+
+from hipo.app.options.groups import OptionGroup
+from hipo.app.runs.folders import find_run
+from hipo.cli.main import RUN, command_app
+from hipo.cli.options.plain import JSON_SHAPES, with_group
+from hipo.cli.show.dialogue_list import listed_as_json, listed_as_text, listing_filter, short_id
+from hipo.cli.terminal.console import Format, write_json
+from hipo.cli.terminal.errors import ExitCode
+from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_listing
+from pipeline.store.run_state import read_run_state
+from scenarios.arms import Arm
+from scenarios.errors import UsageError
+
+app = command_app()
+LISTED = 20
+"""How many dialogues are listed unless another number is given."""
+
+
+@app.command("show")
+@with_group("wanted", listing_filter, heading=OptionGroup.DIALOGUES)
+def show(
+    *,
+    run: str = RUN,
+    dialogue: str | None = typer.Argument(
+        None, metavar="[ID]", help="A dialogue's id or its beginning; without it, they are listed."
+    ),
+    trace: bool = typer.Option(
+        False, "--trace", help="Candidates with their scores, or attempts with their critiques."
+    ),
+    prompts: bool = typer.Option(False, "--prompts", help="Every prompt of its case, verbatim."),
+    wanted: ListingFilter,
+    count: int = typer.Option(
+        LISTED, "-n", "--count", min=1, rich_help_panel=OptionGroup.DIALOGUES, help="How many to list."
+    ),
+    skip: int = typer.Option(
+        0, "--skip", min=0, rich_help_panel=OptionGroup.DIALOGUES,
+        help="How many to leave out before that.",
+    ),
+    output_format: Format = JSON_SHAPES,
+) -> int:  # fmt: skip
+    """Read the dialogues of a run, labels beside them.
+
+    Without an id they are listed, those that pass every filter that is given.
+    """
+    if dialogue is None and (trace or prompts):
+        raise UsageError(
+            "--trace and --prompts are about one dialogue, and none is named",
+            f"hipo show {run} lists them: give the id of one",
+        )
+    if dialogue is not None and (wanted != ListingFilter() or count != LISTED or skip):
+        raise UsageError(
+            f"filters, -n and --skip are about the list, and {dialogue!r} names one dialogue",
+            "leave them or the id out",
+        )
+    folder = find_run(run)
+    arms = {arm.id: arm.arm for arm in read_run_state(folder).arms}
+    if dialogue is not None:
+        # It takes what dialogues and scenarios are read with, which the list does without.
+        from hipo.cli.show.dialogue_show import show_dialogue  # noqa: PLC0415
+
+        show_dialogue(folder, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
+        return ExitCode.DONE
+    with open_listing(folder) as listing:
+        rows = listing.listed(wanted, count=count + 1, skip=skip)
+    _list(run, rows[:count], arms, output_format, more=len(rows) > count, after=skip + count)
+    return ExitCode.DONE
+
+
+def _list(
+    run: str,
+    rows: Sequence[ListedDialogue],
+    arms: Mapping[str, Arm],
+    output_format: Format,
+    *,
+    more: bool,
+    after: int,
+) -> None:
+    if output_format is Format.JSON:
+        write_json([listed_as_json(row, arms[row.ending.arm]) for row in rows])
+        return
+    if not rows:
+        print("nothing to list")
+        return
+    print(listed_as_text(rows, arms))
+    if more:
+        print(f"\nmore: --skip {after}")
+    print(f"\nread one: hipo show {run} {short_id(rows[0].ending.id)}")

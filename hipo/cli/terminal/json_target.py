@@ -1,0 +1,28 @@
+"""The option ``--json FILE|-``: figures as JSON, beside the text or in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import typer
+
+from hipo.cli.terminal.console import write_json
+from scenarios.atomic_files import write_text
+
+JSON = typer.Option(
+    None,
+    "--json",
+    metavar="FILE|-",
+    help="Write the figures there as JSON; - prints them in place of the text.",
+)
+
+
+def deliver(value: object, text: str, target: str | None) -> None:
+    """Print the text, and write plain data as JSON to a file; with ``-`` print the JSON alone."""
+    if target == "-":
+        write_json(value)
+        return
+    if target is not None:
+        write_text(Path(target), orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    print(text)

@@ -1,0 +1,87 @@
+"""What ``hipo verify`` does once its options are read, as a command and within others."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from hipo.app.estimates.judging import estimate_judging
+from hipo.app.estimates.judging_estimate import JudgingEstimate
+from hipo.app.options.verification import VerificationOverrides
+from hipo.app.running.watching import Watcher
+from hipo.app.verification.jury import estimate_jury
+from hipo.app.verification.jury_request import JuryRequest
+from hipo.app.verification.verify import make_ready, verify_async
+from hipo.cli.reports.estimate import at_providers_as_text, judging_as_json, judging_as_text
+from hipo.cli.reports.verification import findings_as_json, findings_as_text, read_findings
+from hipo.cli.terminal.console import Format, others_apart, write_json
+from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.progress import watcher
+from hipo.cli.terminal.wrapping import write_text
+from pipeline.store.run_store import RunStore
+
+
+def run_verification(
+    folder: Path,
+    overrides: VerificationOverrides,
+    *,
+    retry_unreadable: bool = False,
+    output_format: Format = Format.TEXT,
+    quiet: bool = False,
+    watching: Watcher | None = None,
+) -> int:
+    """Verify a run as the command line does, and return the exit code.
+
+    Raises:
+        StoppedEarly: it ended early, e.g. interrupted; it can be continued.
+    """
+    with others_apart():
+        done = asyncio.run(
+            verify_async(
+                folder,
+                overrides,
+                watcher=watching or watcher(quiet=quiet, name=folder.name),
+                retry_unreadable=retry_unreadable,
+                signals=True,
+            )
+        )
+    findings = read_findings(folder)
+    if output_format is Format.JSON:
+        write_json(findings_as_json(done, findings))
+    elif not quiet:
+        write_text(findings_as_text(done, findings))
+    outcome = done.outcome
+    if outcome.stopped is not None:
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
+    return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
+
+
+def print_estimate(
+    folder: Path,
+    overrides: VerificationOverrides,
+    jury: JuryRequest | None,
+    output_format: Format,
+    *,
+    retry_unreadable: bool,
+) -> int:
+    """Say what verification would take; with jurors what they would, beside judges if some are named.
+
+    ``at_providers`` of the JSON are the requests of earlier commands that lie at providers.
+    """
+    with RunStore.open(folder, readonly=True) as store, others_apart():
+        planned = JudgingEstimate(0, ())
+        if jury is not None:
+            planned = estimate_jury(store, jury, overrides, retry_unreadable=retry_unreadable)
+        if jury is None or overrides.judges:
+            ready = make_ready(store, overrides)
+            judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
+            planned = JudgingEstimate(judged.dialogues, (*judged.judges, *planned.judges))
+        at_providers = sum(batch.requests for batch in store.state().batches)
+    if output_format is Format.JSON:
+        write_json({**judging_as_json(planned), "at_providers": at_providers})
+    else:
+        blocks = [judging_as_text(planned)]
+        if at_providers:
+            blocks.append(at_providers_as_text(at_providers))
+        write_text("\n\n".join(blocks))
+    return ExitCode.DONE
