@@ -133,23 +133,26 @@ read, left_out}`) and `oddities` (`{file, row, line, column, code, found, done, 
 
 `hipo qc ... --json FILE|-` writes `{scheme, sources, settings, items, annotators, answers, found, findings, vocabulary,
 agreement, dimensions, released}`, of tables also `files` and `oddities`: `settings` the thresholds, `found` counts by level
-and code, and a dimension is `{dimension, difficulty, lengths, confused, adjacency, split_polarity, polarity_matches, means,
+and code, and a dimension is `{dimension, given, ratings, difficulty, lengths, confused, adjacency, split_polarity, polarity_matches, means,
 references, to_adjudicate, gold}`.
 
 `hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons,
-people_by_label, soft_labels, kappa_by_group, by_face_act}`: `annotators` a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it
+people_by_label, soft_labels, kappa_by_group, by_face_act, choices, chosen_by_two}`: `annotators` a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it
 did not offer, `scores` and `comparisons` as in `scores.json` ([docs/evaluation.md](evaluation.md)), where the models
 `people`, `people/CODE` and `people (majority)` stand for annotators (`study` is empty where they were imported), and
 `people_by_label` a list of `{reference, task, dimension, label, annotators, accuracy, f1}`, means over annotators;
 `soft_labels` a list of `{task, mode, model, dimension, items, people, answers, shared, divergence, cross_entropy}`, the last three
 with intervals as in `scores.json`, and `kappa_by_group` a list of `{reference, task, mode, dimension, by, models, groups, rho}`,
-where a group is `{group, items, kappa, accuracy}`; `by_face_act` of intentions in persuasion a list of `{who, accuracy}` with
-cells as in `hipo metrics intention`.
+where a group is `{group, items, kappa, accuracy, accuracies}`, the last by model, `people` and `people (majority)`; `by_face_act` of
+intentions in persuasion a list of `{who, accuracy}` with cells as in `hipo metrics intention`, and `chosen_by_two` what the majority
+and models chose, like `choices` there; `choices` a list of `{reference, task, mode, dimension, who, right, chosen, answers, of}`,
+where `chosen` is null where no label could be read and `of` counts the answers of `who` where `right` is right.
 
-`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, histograms, agreement, against, reasons, pairs,
+`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, histograms, agreement, against, against_by_dialogue, reasons, pairs,
 outcome, answers, odd}`: `formula` the variant, weights and threshold; `distributions` one per dialogue and annotator;
 `histograms` of BaT, PaT, NRBaT and net benefit by dialogue, where `bins` are the middle of each bin and its share; `agreement` (of
-the reference annotators) and `against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`; `reasons`
+the reference annotators) and `against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`,
+`against_by_dialogue` one of `{dialogue, annotator, statistics}`; `reasons`
 of three reference annotators or more `{decided, alike, jaccard, identical}`, else null; `pairs` of models with `--pair` a
 list of `{quantity, statistic, wins, losses, ties, mean, median, sd, interval, p, p_bonferroni}`; `outcome` one model per
 condition, with `note` where there is none; `answers` one per dialogue, annotator and turn, with its labels, `bat`, `pat`,
@@ -162,8 +165,8 @@ by juror and dimension how often which label, "" for what could not be read.
 answerers, choices, oddities}`: `statistics` with `dialogues`, `turns_per_dialogue` and `words_per_turn`, and turns, labels, runs and alpha in
 `rows` by face act and role (empty: all of them), null for an evaluation;
 `right` and an answerer's `shares` by the place of an option, from 0; `rules` how many options break each, and `broken` which;
-`answerers` one per person or model, with `accuracy` by face act and role; `choices` one for every two of them, with the cells of
-the matrix of what they chose (empty: no answer that could be read).
+`answerers` one per person or model, with `accuracy` by face act and role; `choices` one for every two of them, and for each beside
+`(right)`, with the cells of the matrix of what they chose (empty: no answer that could be read).
 
 `hipo evaluate report DIR --format json` prints `{page, scores, plots}`: the files it wrote, `plots` a list.
 """

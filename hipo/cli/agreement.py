@@ -54,7 +54,8 @@ BY = typer.Option(
     None,
     "--by",
     metavar="COLUMN",
-    help="Also apart by: group (of the file) or a name of the map's context; of a run scenario, "
+    help="Also apart by: group (of the file) or a name of the map's context or "
+    "standing; of a run scenario, "
     "category, tag, goal, arm, language, role or an axis. Default: files by group.",
 )
 

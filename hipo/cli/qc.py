@@ -232,7 +232,37 @@ def _attention(report: QcReport) -> str:
     return "attention items (lines with known labels)\n" + columns(header, rows)
 
 
+def _given(report: DisagreementReport) -> Iterator[str]:
+    """Yield which labels were given and are gold, and how ratings are spread."""
+    shares = [
+        [row.label, str(row.answers), figure(row.share), str(row.gold), figure(row.gold_share),
+         str(row.alike)]
+        for row in report.given
+        if not row.group
+    ]  # fmt: skip
+    header = ["label", "answers", "share", "gold", "share", "pairs of annotators alike"]
+    yield f"{report.dimension}: labels that were given, and gold labels\n" + columns(header, shares)
+    if report.ratings:
+        spread = [
+            [row.dimension, row.group or "everything", str(row.answers),
+             *map(figure, (row.mean, row.sd, row.low, row.median, row.high))]
+            for row in report.ratings
+        ]  # fmt: skip
+        head = ["dimension", "group", "answers", "mean", "SD", "25%", "median", "75%"]
+        yield f"{report.dimension}: ratings beside it\n" + columns(head, spread)
+        beside = [
+            [str(row.label), row.dimension, str(row.answers), figure(row.mean), figure(row.sd)]
+            for row in report.means
+            if not row.group
+        ]
+        yield (
+            f"{report.dimension}: mean rating beside each gold label, or else the label given\n"
+            + columns(["label", "dimension", "answers", "mean", "SD"], beside)
+        )
+
+
 def _disagreement(report: DisagreementReport) -> Iterator[str]:
+    yield from _given(report)
     rows = [
         [row.group or "everything", str(row.items), str(row.unanimous), str(row.majority),
          str(row.split)]

@@ -19,7 +19,7 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
 
     ``settings``, the thresholds; ``findings`` of levels 1 to 3 and ``found``, their number by level and
     code; ``vocabulary``; ``agreement``; ``beside_others``, every annotator by dimension; ``attention``,
-    who answered lines with known labels; by dimension ``difficulty``, ``lengths``, ``confused``, ``adjacency``, ``split_polarity``,
+    who answered lines with known labels; by dimension ``given``, ``ratings``, ``difficulty``, ``lengths``, ``confused``, ``adjacency``, ``split_polarity``,
     ``polarity_matches``, ``means``, ``references``, ``to_adjudicate`` and ``gold`` with notes;
     ``released``; of files ``files`` and ``oddities``.
     """
@@ -73,6 +73,10 @@ def _agreement(row: AgreementRow) -> dict[str, Any]:
 def _dimension(report: DisagreementReport) -> dict[str, Any]:
     return {
         "dimension": report.dimension,
+        "given": [plain(r, "group label answers share gold gold_share alike") for r in report.given],
+        "ratings": [
+            plain(r, "group dimension answers mean sd low median high") for r in report.ratings
+        ],
         "difficulty": [plain(r, "group items unanimous majority split") for r in report.difficulty],
         "lengths": [plain(r, "group text items rho p") for r in report.lengths],
         "confused": [plain(r, "group first second count neighbours") for r in report.confused],

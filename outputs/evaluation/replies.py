@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Final
+
 from outputs.evaluation.cells import Cell, estimate_cell, nothing, table_of
-from outputs.evaluation.evaluated import Evaluated
+from outputs.evaluation.evaluated import Contender, Evaluated
 from outputs.report.page import Block, Fold, Remark, ReportSection, Table
 from outputs.report.wording import count, percent
+from prompts.plain_text import shortened
 from quality.evaluation.scores import FlipRate, Scores
 
+_WORDS: Final = 20
+"""Words that are shown; the figures have all."""
+_LONGEST: Final = 60
+"""Characters of a word that are shown."""
 _LEAD = (
     "A reply that cannot be read, a label that the scheme does not have, and a refusal are wrong "
     "answers; where no reply came at all (failed), nothing is known and nothing is scored. "
@@ -23,7 +32,7 @@ def replies_section(evaluated: Evaluated) -> ReportSection:
     """Return failures of reading, shares by the place of options, and flips."""
     blocks: list[Block] = []
     for task in evaluated.tasks:
-        tables = [_tallies(evaluated, task.id)]
+        tables = [_tallies(evaluated, task.id), *_words(evaluated, task.id)]
         positions = [_positions(evaluated, task.id, d) for d in evaluated.dimensions(task.id)]
         shown = [table for table in positions if table is not None]
         notes = (Remark(_POSITION),) if shown else ()
@@ -55,6 +64,28 @@ def _tallies(evaluated: Evaluated, task: str) -> Table:
                 ]
             )
     return table_of("What became of the questions", header, rows)
+
+
+def _words(evaluated: Evaluated, task: str) -> Iterator[Table]:
+    """Yield which words stood where labels were asked for, if any did."""
+    found: defaultdict[tuple[str, str, str | None], Counter[str]] = defaultdict(Counter)
+    for one in evaluated.scores.words:
+        if one.task == task:
+            name = evaluated.named(Contender(one.model, one.mode), task)
+            found[one.dimension, one.written, one.label][name] += one.answers
+    ordered = sorted(found.items(), key=lambda word: -word[1].total())
+    rows = [
+        [evaluated.record.title(dimension), shortened(written, _LONGEST),
+         nothing("the scheme has no such word") if label is None else label,
+         count(by.total()), ", ".join(f"{name} {count(n)}" for name, n in by.most_common())]
+        for (dimension, written, label), by in ordered[:_WORDS]
+    ]  # fmt: skip
+    if rows:
+        more = (
+            f"; {count(len(found) - _WORDS)} more are in scores.json" if len(found) > _WORDS else ""
+        )
+        title = f"Words that are no labels, and as what they were read{more}"
+        yield table_of(title, ("dimension", "written", "read as", "answers", "of whom"), rows)
 
 
 def _positions(evaluated: Evaluated, task: str, dimension: str) -> Table | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from outputs.report.page import Block, Remark, ReportSection, Table
+from outputs.report.page import Block, Fold, Remark, ReportSection, Table
 from outputs.report.wording import NOTHING, count, dimension_title, label, part, percent
 from quality.disagreement.report import DisagreementReport
 from scenarios.schemes.model import Scheme
@@ -39,7 +39,8 @@ def disagreement_section(
     ]
     if not shared:
         return None
-    blocks: list[Block] = [_difficulty(shared, scheme)]
+    given = [_given(shared, scheme), *_ratings(shared, scheme)]
+    blocks: list[Block] = [_difficulty(shared, scheme), Fold("What people gave", tuple(given))]
     if any(report.confused for report in shared):
         blocks.append(_confused(shared, scheme))
     blocks += [_wheel(shared, scheme)] if any(report.adjacency for report in shared) else []
@@ -62,6 +63,49 @@ def _difficulty(reports: Sequence[DisagreementReport], scheme: Scheme) -> Table:
     )
     header = ("dimension", "items", "unanimous", "majority", "split", "for an expert")
     return Table("How hard items are", header, rows)
+
+
+def _given(reports: Sequence[DisagreementReport], scheme: Scheme) -> Table:
+    """Return how often people gave each label, and how many items have it as their gold label."""
+    rows = []
+    for report in reports:
+        mine = [row for row in report.given if row.group == _EVERYTHING]
+        decided = sum(row.gold for row in mine)
+        rows += [
+            (
+                dimension_title(scheme, report.dimension),
+                row.label,
+                f"{count(row.answers)} ({percent(row.share)})",
+                part(row.gold, decided),
+            )
+            for row in mine
+            if row.answers or row.gold
+        ]
+    return Table("Labels", ("dimension", "label", "answers", "gold"), tuple(rows))
+
+
+def _ratings(reports: Sequence[DisagreementReport], scheme: Scheme) -> Iterator[Table]:
+    """Yield how ratings are spread, where there are any."""
+    spreads = {
+        row.dimension: row
+        for report in reports
+        for row in report.ratings
+        if row.group == _EVERYTHING
+    }
+    rows = tuple(
+        (
+            dimension_title(scheme, row.dimension),
+            count(row.answers),
+            *(
+                NOTHING if value is None else f"{value:.2f}"
+                for value in (row.mean, row.sd, row.low, row.median, row.high)
+            ),
+        )
+        for row in spreads.values()
+    )
+    if rows:
+        header = ("dimension", "answers", "mean", "SD", "25%", "median", "75%")
+        yield Table("Ratings", header, rows)
 
 
 def _confused(reports: Sequence[DisagreementReport], scheme: Scheme) -> Table:

@@ -31,7 +31,10 @@ def labels_section(run: Gathered) -> ReportSection:
         goal = run.scheme.goal
         title = dimension_title(run.scheme, goal.id)
         plots.append(_distribution(title, goal.values, goals, unit="dialogues", colour=3))
-    for place, dimension in enumerate(run.scheme.utterance_dimensions):
+    # Nobody declares labels of imported words: people or judges give them.
+    silent = run.imported and not run.labels
+    told = () if silent else run.scheme.utterance_dimensions
+    for place, dimension in enumerate(told):
         mine = [one for one in run.labels if one.dimension == dimension.id]
         values, counts = _values(dimension, mine)
         remark = others.remarks.get(dimension.id, "") if others else ""
@@ -42,6 +45,9 @@ def labels_section(run: Gathered) -> ReportSection:
     blocks: list[Block] = [Grid((*plots, _categories(run, others)))]
     if len(run.arms) > 1:
         blocks.append(_by_arm(run))
+    if silent:
+        what = "Nobody declared labels of these utterances. What people gave, and which labels are gold:"
+        blocks.append(Remark(what, f"hipo qc {run.run}"))
     lead = (
         "Labels that the generator declared for its improvised answers, and the goals it was "
         "assigned. Labels that never occur are shown too."

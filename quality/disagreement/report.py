@@ -23,6 +23,7 @@ from quality.disagreement.coherence import (
 )
 from quality.disagreement.confusions import ConfusedPair, confused_pairs
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
+from quality.disagreement.given import LabelShare, RatingSpread, label_shares, rating_spread
 from quality.disagreement.lengths import LengthEffect, Words, length_effects
 from quality.disagreement.references import ReferenceRow, against_reference
 from quality.disagreement.wheel import AdjacencyRow, adjacency
@@ -36,6 +37,10 @@ class DisagreementReport:
     """The disagreement on one dimension; rows over all items come first, then those of groups."""
 
     dimension: str
+    given: tuple[LabelShare, ...]
+    """How often each label was given, and is gold."""
+    ratings: tuple[RatingSpread, ...]
+    """On each interval dimension of the same level."""
     difficulty: tuple[DifficultyRow, ...]
     lengths: tuple[LengthEffect, ...]
     """Empty where no text is known."""
@@ -87,8 +92,14 @@ def disagreement_report(
         if other.measurement == "interval" and other.level == dimension.level
     ]
     polar = [other for other in rated if other.id == dimension.polarity_on]
+    settled = gold_with_notes(dimension, answers, expert)
+    decided = {row.item: row.label for row in settled if row.label is not None}
     return DisagreementReport(
         dimension=dimension.id,
+        given=tuple(label_shares(dimension, answers, decided, groups=groups)),
+        ratings=tuple(
+            row for other in rated for row in rating_spread(other, answers, groups=groups)
+        ),
         difficulty=tuple(difficulty_table(dimension, answers, groups=groups)),
         lengths=tuple(length_effects(dimension, answers, words or {}, groups=groups)),
         confused=tuple(confused_pairs(dimension, answers, groups=groups)),
@@ -112,5 +123,5 @@ def disagreement_report(
         if gold
         else (),
         to_adjudicate=tuple(to_adjudicate(scheme, dimension, answers, settings=settings)),
-        gold=tuple(gold_with_notes(dimension, answers, expert)),
+        gold=tuple(settled),
     )

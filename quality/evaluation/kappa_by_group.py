@@ -13,7 +13,7 @@ import numpy as np
 from quality.annotations import Answer
 from quality.evaluation.answers import Grouping
 from quality.evaluation.clustering import FEWEST_ITEMS
-from quality.evaluation.people import is_people, place_of
+from quality.evaluation.people import is_one_person, is_people, place_of
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import Scores
 from quality.evaluation.scoring_results import groups_of
@@ -37,6 +37,8 @@ class GroupKappa:
     """Fleiss' kappa of people."""
     accuracy: float
     """Mean over models."""
+    accuracies: Mapping[str, float]
+    """Of every model, of people together and of their majority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +79,32 @@ def kappa_by_group(
     for row in rows:
         for by, group in groups_of(row).items():
             items[row.task, by, group].add(place_of(row))
-    accuracies: defaultdict[_Key, defaultdict[str, list[float]]] = defaultdict(
-        lambda: defaultdict(list)
+    accuracies: defaultdict[_Key, defaultdict[str, dict[str, float]]] = defaultdict(
+        lambda: defaultdict(dict)
     )
     for one in scores:
-        for found in one.groups if one.weighting == "whole" and not is_people(one.model) else ():
+        together = one.weighting == "whole" and not is_one_person(one.model)
+        for found in one.groups if together else ():
             if found.accuracy.value is not None:
                 key = (one.reference, one.task, one.mode, one.dimension, found.by)
-                accuracies[key][found.group].append(found.accuracy.value)
+                accuracies[key][found.group][one.model] = found.accuracy.value
     tables = []
     for key, by_group in accuracies.items():
         _, task, _, dimension, by = key
         groups = [
-            GroupKappa(group, len(said), kappa, fmean(found))
+            GroupKappa(group, len(said), kappa, fmean(of_models), found)
             for group, found in by_group.items()
+            for of_models in ([found[who] for who in found if not is_people(who)],)
+            if of_models
             for said in (_labelled(people, dimension, items[task, by, group]),)
             for kappa in (_fleiss_kappa(dimensions[dimension], said),)
             if kappa is not None and len(said) >= FEWEST_ITEMS
         ]
         if len(groups) >= _FEWEST:
             groups.sort(key=lambda group: -group.kappa)
-            models = max(map(len, by_group.values()))
+            models = len(
+                {who for found in by_group.values() for who in found if not is_people(who)}
+            )
             rho = rank_correlation([g.kappa for g in groups], [g.accuracy for g in groups])
             tables.append(KappaByGroup(*key, models, tuple(groups), rho))
     return tables

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from quality.bootstrap import Interval
 from quality.evaluation.answers import Grouping
+from quality.evaluation.other_words import OtherWord
 from scenarios.errors import UsageError
 
 Weighting = Literal["whole", "balanced", "reweighted"]
@@ -218,6 +219,8 @@ class EvaluationScores:
     comparisons: tuple[ModelComparison, ...] = ()
     flips: tuple[FlipRate, ...] = ()
     swaps: tuple[SwapScore, ...] = ()
+    words: tuple[OtherWord, ...] = ()
+    """Where models wrote something else than a label."""
     version: Literal[1] = 1
 
     def to_dict(self) -> dict[str, Any]:

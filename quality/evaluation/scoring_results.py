@@ -13,6 +13,7 @@ from quality.evaluation.comparing import compare_all
 from quality.evaluation.draw import balancing_weights
 from quality.evaluation.evaluation_record import DrawnEvenly
 from quality.evaluation.flips import flip_rate
+from quality.evaluation.other_words import other_words
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import EvaluationScores, Weighting
 from quality.evaluation.scoring import ScoreKey, score
@@ -31,7 +32,7 @@ def score_results(
     drawn: DrawnEvenly | None = None,
     how: Resampling = RESAMPLING,
 ) -> EvaluationScores:
-    """Return every figure: scores, comparisons, flips and swap items.
+    """Return every figure: scores, comparisons, flips, swap items and words that are no labels.
 
     Args:
         rows: of any tasks, modes, draws, repeats and models.
@@ -44,6 +45,7 @@ def score_results(
     Raises:
         UsageError: a reference is none of the labels.
     """
+    rows = list(rows)
     answers, classes = _read(rows, labels, drawn.dimension if drawn else "")
     answers = {key: answers[key] for key in sorted(answers, key=_order(answers, list(labels)))}
     first = {
@@ -77,6 +79,7 @@ def score_results(
         ),
         flips=tuple(rate for key, found in _asked(answers) if (rate := flip_rate(key, found, how))),
         swaps=tuple(swap_score(key, found, how) for key, found in swapped.items()),
+        words=tuple(other_words(rows, labels)),
     )  # fmt: skip
 
 

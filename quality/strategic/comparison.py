@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, get_args
@@ -92,6 +92,34 @@ def likeness(
                 figures.append(measure(a, b, answers))
         rows.append(LabelLikeness(name, statistic, tuple(figures)))
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class LikenessInDialogue:
+    """How near one model, or person, is to the others in one dialogue."""
+
+    dialogue: str
+    annotator: str
+    rows: tuple[LabelLikeness, ...]
+
+
+def likeness_by_dialogue(
+    people: Iterable[Discourse], others: Iterable[Discourse], *, threshold: int
+) -> Iterator[LikenessInDialogue]:
+    """Compare each of ``others`` with the people who labelled the same dialogue.
+
+    Raises:
+        UsageError: the packages of the extra ``stats`` are missing.
+
+    Source: CoBRA, table 4.
+    """
+    reference: dict[str, list[Discourse]] = {}
+    for one in people:
+        reference.setdefault(one.dialogue, []).append(one)
+    for one in others:
+        if (mine := reference.get(one.dialogue)) is not None:
+            rows = tuple(likeness(mine, [one], threshold=threshold))
+            yield LikenessInDialogue(one.dialogue, one.annotator, rows)
 
 
 Measure = Callable[[str, str, Shared], PairFigure]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Final
@@ -11,7 +12,7 @@ import numpy as np
 
 from quality.bootstrap import Floats, Interval, Resampling, interval, resample
 from quality.statistics_packages import statistics_package
-from quality.strategic.comparison import likeness
+from quality.strategic.comparison import likeness_by_dialogue
 from quality.strategic.discourses import Discourse
 
 QUANTITIES: Final = ("BaT", "PaT", "NRBaT", "commitment", "relevance", "manner", "quality")
@@ -70,12 +71,18 @@ def paired_differences(
     Source: CoBRA, section 6.1 and tables 5 and 6.
     """
     named = {name for pair in pairs for name in pair}
-    reference = _by_dialogue(people)
+    models = [one for one in others if one.annotator in named]
+    near: defaultdict[str, dict[str, _Likeness]] = defaultdict(dict)
+    for one in likeness_by_dialogue(people, models, threshold=threshold):
+        near[one.dialogue][one.annotator] = {
+            (row.quantity, row.statistic): row.value
+            for row in one.rows
+            if row.quantity in QUANTITIES and row.value is not None
+        }
     found: dict[tuple[str, str], list[float]] = {}
-    for dialogue, models in _by_dialogue(o for o in others if o.annotator in named).items():
-        near = _by_model(reference.get(dialogue, ()), models, threshold)
+    for by_model in near.values():
         for first, second in pairs:
-            left, right = near.get(first, {}), near.get(second, {})
+            left, right = by_model.get(first, {}), by_model.get(second, {})
             for key in left.keys() & right.keys():
                 found.setdefault(key, []).append(left[key] - right[key])
     return difference_rows(found)
@@ -98,30 +105,6 @@ def difference_rows(
     return [
         row if row.p is None else replace(row, p_bonferroni=min(1.0, row.p * tests)) for row in rows
     ]
-
-
-def _by_dialogue(discourses: Iterable[Discourse]) -> dict[str, list[Discourse]]:
-    found: dict[str, list[Discourse]] = {}
-    for one in discourses:
-        found.setdefault(one.dialogue, []).append(one)
-    return found
-
-
-def _by_model(
-    people: Sequence[Discourse], others: Iterable[Discourse], threshold: int
-) -> dict[str, _Likeness]:
-    """Return how near each model is to people in one dialogue."""
-    if not people:
-        return {}
-    near: dict[str, _Likeness] = {}
-    for one in others:
-        rows = likeness(people, [one], threshold=threshold)
-        near[one.annotator] = {
-            (row.quantity, row.statistic): row.value
-            for row in rows
-            if row.quantity in QUANTITIES and row.value is not None
-        }
-    return near
 
 
 def _place(key: tuple[str, str]) -> int:

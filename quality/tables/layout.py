@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from quality.tables.records import FileOfRows, folded, no_such_column
-from quality.tables.table_map import ANNOTATOR, AnswerColumns, TableMap, TextColumns, Values
+from quality.tables.table_map import (
+    ANNOTATOR,
+    AnswerColumns,
+    Standing,
+    TableMap,
+    TextColumns,
+    Values,
+)
 
 SECONDS: Final = "(seconds)"
 """Stands for the time an annotator took where answers have dimensions; no dimension is called so."""
@@ -55,6 +62,7 @@ class Layout:
     texts: tuple[tuple[TextColumns, str, str | None], ...]
     """Of every turn of a row the column of its text and, where rows tell, of its role."""
     context: Mapping[str, str]
+    standing: str | None
     notes: str | None
     goal: str | None
     answers: tuple[AnswerColumn, ...]
@@ -97,6 +105,7 @@ def layout(table: FileOfRows, how: TableMap) -> Layout:
             for name, names in {**how.context, **how.people}.items()
             if (column := columns.noted(names, name)) is not None
         },
+        standing=None if how.standing is None else _standing(columns, how.standing),
         notes=columns.found(how.notes),
         goal=None if how.goal is None else columns.found(how.goal.column),
         answers=answers,
@@ -117,7 +126,8 @@ def expected_columns(how: TableMap) -> list[str]:
     names = [*how.dialogue, *how.turn, *how.annotator.column, *how.notes]
     for turn in how.texts:
         names += [*turn.column, *turn.role_column]
-    for some in (*how.context.values(), *how.people.values()):
+    told = () if how.standing is None else (how.standing.column,)
+    for some in (*how.context.values(), *how.people.values(), *told):
         names += some
     places = [place for key in how.answers for place in how.places(key)]
     for place in (*places, *how.gold.values(), *((how.seconds,) if how.seconds else ())):
@@ -201,6 +211,16 @@ class _Columns:
                 "missing_column", f"no column {wanted}", f"nothing is read of {dimension}"
             )
         return []
+
+
+def _standing(columns: _Columns, how: Standing) -> str | None:
+    """Return the column that says who stands above whom; that words are taken instead is noted."""
+    column = columns.found(how.column)
+    if column is None and how.column and columns.table.columns:
+        wanted = " or ".join(repr(name) for name in how.column)
+        done = f"{how.name} is told by what {' and '.join(how.of)} are called"
+        columns.table.odd("told_by_names", f"no column {wanted}", done)
+    return column
 
 
 def _texts(

@@ -16,13 +16,14 @@ from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_column
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.questions import QuestionReader, TableQuestion
 from quality.tables.records import FileOfRows, Record, folded, read_file
+from quality.tables.standing import standing_of
 from quality.tables.table import AnswerTable, FileCount, TableAnswer, TableDialogue, TableTurn
 from quality.tables.table_map import TableMap, Values
 from quality.tables.timings import by_item
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
-_NOTES, _GOAL = "(notes)", "(goal)"
+_NOTES, _GOAL, _STANDING = "(notes)", "(goal)", "(standing)"
 
 
 def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTable:
@@ -269,15 +270,22 @@ class _Reader:
         first = rows[0].layout
         said: dict[str, dict[str, None]] = {}
         for row in rows:
-            named = {**row.layout.context, _NOTES: row.layout.notes, _GOAL: row.layout.goal}
+            about = row.layout
+            own = {_NOTES: about.notes, _GOAL: about.goal, _STANDING: about.standing}
+            named = {**about.context, **own}
             for key, column in named.items():
                 if column is not None and not is_blank(row.record.cells.get(column)):
                     said.setdefault(key, {})[str(row.record.cells[column]).strip()] = None
+        context = {key: next(iter(said[key])) for key in first.context if key in said}
+        if (how := self.how.standing) is not None:
+            cell = None if first.standing is None else next(iter(said.get(_STANDING, ())), "")
+            standing = standing_of(how, cell, context)
+            context |= {how.name: standing} if standing else {}
         return TableDialogue(
             id=name,
             group=first.group,
             turns=turns,
-            context={key: next(iter(said[key])) for key in first.context if key in said},
+            context=context,
             notes="\n".join(said.get(_NOTES, ())),
             goal=self._goal(first, next(iter(said.get(_GOAL, ())), "")),
             file=rows[0].file.file,

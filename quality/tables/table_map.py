@@ -155,6 +155,28 @@ class GoalSource(Strict):
     """What is written, and which label it stands for, where the scheme does not know it as an alias."""
 
 
+class Standing(Strict):
+    """Who stands above whom: by a column, else by the words that name two of the people."""
+
+    name: Identifier
+    """What it is called beside what ``context`` names."""
+    of: tuple[Identifier, Identifier]
+    """The two people, as ``people`` calls them."""
+    above: str
+    """What is said where the first stands above the second."""
+    level: str
+    below: str
+    column: Names = ()
+    """Where a file says it itself; words are for files that have no such column."""
+    values: dict[str, str] = Field(default_factory=dict)
+    """What is written there, and what it stands for."""
+    high: tuple[str, ...] = ()
+    """Words for people who stand above others; a plural is a word of its own."""
+    low: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+    """Words for people who are alike, whatever else their names say."""
+
+
 class TableMap(Strict):
     """What other people's tables of one kind hold."""
 
@@ -184,6 +206,8 @@ class TableMap(Strict):
     ``situation`` is what everybody there knows, and ``tag`` the tag of its scenario."""
     people: dict[Identifier, Names] = Field(default_factory=dict)
     """By role the column that says who this is, those included who only listen."""
+    standing: Standing | None = None
+    """Who of two people stands above the other, under a name of its own beside ``context``."""
     goal: GoalSource | None = None
     """Where the label is that the scheme assigns to a whole dialogue."""
     notes: Names = ()
@@ -227,6 +251,12 @@ class TableMap(Strict):
                 raise ValueError(f"answers: {name}: turn: no text of a row is by {role!r}")
         if self.question is not None and self.question.of not in self.answers:
             raise ValueError(f"question: of: nothing says where {self.question.of!r} is answered")
+        if self.standing is not None:
+            for role in self.standing.of:
+                if role not in self.people:
+                    raise ValueError(f"standing: of: {role!r} is none of people")
+            if self.standing.name in {*self.context, *self.people}:
+                raise ValueError(f"standing: name: {self.standing.name!r} is called so already")
         if any(place.columns for place in self.gold.values()):
             raise ValueError("gold: the label that was settled on is in one column")
         return self

@@ -178,8 +178,15 @@ def test_people_of_a_quiz_have_the_table_of_models_by_face_act(
         assert by_place["", ""]["accuracy"] == pytest.approx(scores[who])
         parts = [cell for (role, act), cell in by_place.items() if role and act]
         assert sum(cell["right"] for cell in parts) == by_place["", ""]["right"]
+    (two,) = found["chosen_by_two"]
+    assert (two["first"], two["second"]) == ("offline/judge", "people (majority)")
+    assert sum(pair["questions"] for pair in two["choices"]) == two["questions"]
+    of_most = [one for one in found["choices"] if one["who"] == "people (majority)"]
+    assert sum(one["answers"] for one in of_most) == two["questions"]
     assert hipo(command) == 0
-    assert "people (majority): accuracy by face act and speaker" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "people (majority): accuracy by face act and speaker" in text
+    assert "offline/judge and people (majority) chose the same in" in text
     assert rows_in(questions(run, tmp_path / "mcq")) == rows_in(folder / "mcq"), "they are no gold"
     assert figures(capsys, run)["questions"] == len(rows_in(folder / "mcq"))
 

@@ -94,6 +94,24 @@ def test_people_who_split_on_the_label_still_agree_on_the_side_of_valence_more_t
     assert report.split_polarity[0].negative > 5 * report.split_polarity[0].positive
 
 
+def test_valence_has_the_printed_median_and_most_gold_labels_are_the_printed_ones(released):
+    report, gold, _ = released
+    (valence,) = [r for r in report.ratings if r.dimension == "valence" and not r.group]
+    assert valence.median == pytest.approx(-0.33, abs=5e-3)  # CEI, figure 8, of all five subtypes
+    shares = {row.label: row.gold_share for row in report.given if not row.group}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert sum(row.gold for row in report.given if not row.group) == len(gold)
+    # CEI, section 5.1: three emotions have over 60 % of all gold labels, two are rare.
+    assert sum(shares[label] for label in ("surprise", "sadness", "anger")) > 0.6
+    assert max(shares["joy"], shares["disgust"]) < 0.08
+
+
+def test_pairs_alike_and_confused_are_all_pairs_of_annotators(released):
+    report, gold, _ = released
+    alike = sum(row.alike for row in report.given if not row.group)
+    assert alike + sum(p.count for p in report.confused if not p.group) == 3 * len(gold)
+
+
 def test_valence_follows_the_emotion_in_the_printed_direction(released):
     report, _, _ = released
     means = {r.label: r.mean for r in report.means if r.dimension == "valence" and not r.group}

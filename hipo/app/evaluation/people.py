@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipo.app.metrics.intention import accuracy_by_face_act
+from hipo.app.metrics.intention import accuracy_by_face_act, intention_answers
 from hipo.app.review.reviewing import run_material, study_of
 from outputs.evaluation.writing import results_of
 from pipeline.store.queries.annotations import open_annotations
@@ -14,11 +14,11 @@ from pipeline.store.reviews import ReviewStore
 from quality.annotations import Answer
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
 from quality.evaluation.kappa_by_group import KappaByGroup, kappa_by_group
-from quality.evaluation.people import human_baseline
+from quality.evaluation.people import PEOPLE, human_baseline, is_one_person
 from quality.evaluation.scores import EvaluationScores
 from quality.evaluation.scoring_results import score_results
 from quality.evaluation.soft_labels import SoftScore, soft_scores
-from quality.persuasion.intention_figures import AccuracyCell
+from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo, choices_of_two
 from quality.review.answer_table import answers
 from quality.selections import AnnotationSelection, selected
 from scenarios.annotations import HUMAN, IMPORT
@@ -58,6 +58,8 @@ class PeopleBesideModels:
     """How far people agree, and what models score, by groups of items."""
     by_face_act: Mapping[str, tuple[AccuracyCell, ...]]
     """Accuracy of everybody on intentions in persuasion, by role and face act; empty without any."""
+    chosen_by_two: tuple[ChoicesOfTwo, ...]
+    """Of the majority and every model, which intentions they chose, whatever is right."""
 
 
 def quiz_answers(folder: Path, study: str | None = None) -> QuizAnswers:
@@ -149,11 +151,15 @@ def people_beside_models(
     scores = score_results(rows, labels)
     scheme = run_material(run).scheme
     dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
+    answered = intention_answers(rows, scheme)
+    # Of several people the first would stand for all, and each alone is compared with nobody.
+    once = [row for row in rows if row.model != PEOPLE and not is_one_person(row.model)]
     return PeopleBesideModels(
         quiz,
         record,
         scores,
         soft=tuple(soft_scores(results, quiz.people, labels, hidden=quiz.hidden)),
         kappas=tuple(kappa_by_group(scores.scores, rows, quiz.people, dimensions)),
-        by_face_act=accuracy_by_face_act(rows, scheme),
+        by_face_act=accuracy_by_face_act(answered, scheme),
+        chosen_by_two=choices_of_two(intention_answers(once, scheme)),
     )

@@ -49,7 +49,8 @@ from scenarios.spelling import suggestion
 DEFAULT_MAP: Final = "face_acts"
 DEFAULT_TASK: Final = "face-acts-intention"
 MAJORITY: Final = "majority"
-"""Stands where those who answered have names."""
+RIGHT: Final = "(right)"
+"""Both stand where those who answered have names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class IntentionMetrics:
     broken: tuple[FlawedQuestion, ...]
     answerers: tuple[Answerer, ...]
     choices: tuple[ChoicesOfTwo, ...] = ()
-    """Of every two who answered the same questions."""
+    """Of every two who answered the same questions, and of each beside what is right."""
     oddities: tuple[Oddity, ...] = ()
 
 
@@ -253,43 +254,43 @@ def _results(sources: Sequence[str | Path]) -> list[ResultRow] | None:
 
 
 def _of_results(rows: Sequence[ResultRow]) -> IntentionMetrics:
-    scored = [row for row in rows if INTENTION in row.options and not (row.repeat or row.draw)]
+    first = [row for row in rows if INTENTION in row.options and not (row.repeat or row.draw)]
+    scored = [row for row in first if any(INTENTION in right for right in row.references.values())]
     if not scored:
         raise UsageError(
-            f"no answer is about {INTENTION} with options of its own",
+            f"no answer is about {INTENTION} with options of its own, one of them right",
             f"evaluate a set with --task {DEFAULT_TASK} first",
         )
-    names = dict.fromkeys(row.scheme.partition("@")[0] for row in scored)
-    scheme = load_scheme(next(iter(names)))
+    scheme = load_scheme(scored[0].scheme.partition("@")[0])
     _require(scheme)
-    several = len({(row.task, row.mode) for row in scored}) > 1
     questions: dict[tuple[str, str], OptionQuestion] = {}
-    rules: dict[str, Options] = {}
     asked = list(_asked(scored, scheme))
     for row, question in asked:
         questions.setdefault((row.task, row.item), question)
-        rules.setdefault(row.task, _rules(load_task(row.task, scheme)))
-    answered = _by_answerer((one for one in asked if one[0].status != "failed"), several=several)
-    return _metrics(scheme, next(iter(rules.values())), list(questions.values()), answered)
+    answered = _by_answerer([one for one in asked if one[0].status != "failed"])
+    rules = _rules(load_task(scored[0].task, scheme))
+    return _metrics(scheme, rules, list(questions.values()), answered)
 
 
-def accuracy_by_face_act(
+def intention_answers(
     rows: Iterable[ResultRow], scheme: Scheme
-) -> dict[str, tuple[AccuracyCell, ...]]:
-    """Return by who answered how many questions about intentions are right, by role and face act.
+) -> dict[str, list[AnsweredQuestion]]:
+    """Return by who answered what was said to questions about intentions; repeats do not count.
 
-    Args:
-        rows: answers, of people as :func:`~quality.evaluation.people.human_baseline` has them, too;
-            all draws count, repeats do not.
-        scheme: of the run; one without face acts has nobody here.
+    A scheme without face acts has nobody here.
     """
     if not _has_intentions(scheme):
         return {}
-    scored = [
-        one for one in _asked(rows, scheme) if not one[0].repeat and one[0].status != "failed"
-    ]
-    several = len({(row.task, row.mode) for row, _ in scored}) > 1
-    answered = _by_answerer(scored, several=several)
+    asked = _asked((row for row in rows if not row.repeat and row.status != "failed"), scheme)
+    return _by_answerer(list(asked))
+
+
+def accuracy_by_face_act(
+    answered: Mapping[str, Sequence[AnsweredQuestion]], scheme: Scheme
+) -> dict[str, tuple[AccuracyCell, ...]]:
+    """Return by who answered how many questions about intentions are right, by role and face act."""
+    if not answered:
+        return {}
     roles, acts = _layout(scheme)
     return {who: accuracy_table(answers, roles, acts) for who, answers in answered.items()}
 
@@ -303,9 +304,10 @@ def _asked(rows: Iterable[ResultRow], scheme: Scheme) -> Iterator[tuple[ResultRo
 
 
 def _by_answerer(
-    asked: Iterable[tuple[ResultRow, OptionQuestion]], *, several: bool
+    asked: Sequence[tuple[ResultRow, OptionQuestion]],
 ) -> dict[str, list[AnsweredQuestion]]:
-    """Return what was answered by who answered; ``several``: by more than one task or mode."""
+    """Return what was answered by who answered, and where there are several by task and mode."""
+    several = len({(row.task, row.mode) for row, _ in asked}) > 1
     answered: dict[str, list[AnsweredQuestion]] = {}
     for row, question in asked:
         who = f"{row.model} {row.task} {row.mode}" if several else row.model
@@ -364,7 +366,7 @@ def _metrics(
             Answerer(who, accuracy_table(answers, roles, acts), option_shares(answers))
             for who, answers in answered.items()
         ),
-        choices=choices_of_two(answered),
+        choices=choices_of_two({**answered, RIGHT: [_answered(q, q.right) for q in questions]}),
         oddities=tuple(oddities),
     )
 

@@ -9,7 +9,12 @@ from typing import Final
 
 from hipo.app.metrics.annotated import Annotated, open_annotated
 from hipo.app.runs.folders import RUNS, is_run
-from quality.strategic.comparison import LabelLikeness, likeness
+from quality.strategic.comparison import (
+    LabelLikeness,
+    LikenessInDialogue,
+    likeness,
+    likeness_by_dialogue,
+)
 from quality.strategic.discourses import AnswerLabel, Discourse, discourses
 from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
@@ -26,6 +31,8 @@ from scenarios.schemes.model import Scheme
 DEFAULT_MAP: Final = "cobra"
 KINDS: Final = (HUMAN, DECLARED, "juror", "external", "self")
 """Whose labels of a run are read; the first of them that there is are the reference of the others."""
+_MOST_DIALOGUES: Final = 20
+"""In which those who are compared are compared apart."""
 _QUALIFIED: Final = "cobra."
 """Before the dimensions of jurors in runs of another scheme."""
 COMMITMENT: Final = ("commitment", f"{_QUALIFIED}commitment")
@@ -47,6 +54,8 @@ class StrategicMetrics:
     """Of the reference annotators with each other; empty where they are fewer than two."""
     against: tuple[LabelLikeness, ...]
     """Of the reference annotators with the others; empty where there are none."""
+    against_by_dialogue: tuple[LikenessInDialogue, ...]
+    """The same in each of up to twenty dialogues; empty where there is one, or more."""
     pairs: tuple[PairedDifference, ...]
     """Of models in pairs, how much nearer to the reference annotators the first is; empty without."""
     outcome: tuple[OutcomeModel, ...]
@@ -133,6 +142,7 @@ def metrics_of(
         histograms=tuple(histograms(found)),
         agreement=tuple(_agreement(reference, formula.threshold)),
         against=tuple(likeness(reference, others, threshold=formula.threshold) if others else ()),
+        against_by_dialogue=_by_dialogue(reference, others, formula.threshold),
         pairs=tuple(
             paired_differences(
                 reference, others, _known_pairs(others, pairs), threshold=formula.threshold
@@ -219,6 +229,15 @@ def _known_pairs(
 def _kind_of(annotator: str) -> str:
     kind = annotator.partition(":")[0]
     return kind if kind in KINDS[1:] else HUMAN
+
+
+def _by_dialogue(
+    reference: Sequence[Discourse], others: Sequence[Discourse], threshold: int
+) -> tuple[LikenessInDialogue, ...]:
+    shared = {one.dialogue for one in reference} & {one.dialogue for one in others}
+    if not 1 < len(shared) <= _MOST_DIALOGUES:
+        return ()
+    return tuple(likeness_by_dialogue(reference, others, threshold=threshold))
 
 
 def _agreement(found: Sequence[Discourse], threshold: int) -> Sequence[LabelLikeness]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -12,17 +14,21 @@ from hipo.app.evaluation.people import PeopleBesideModels, people_beside_models
 from hipo.app.runs.folders import find_run
 from hipo.cli.evaluate.scores import scores_as_text
 from hipo.cli.main import RUN, command_app
-from hipo.cli.metrics.intention_text import accuracy_as_text, cells_as_json
-from hipo.cli.terminal.console import Format, columns, plain, plural, write_json
+from hipo.cli.metrics.intention_text import accuracy_as_text, cells_as_json, choices_as_text
+from hipo.cli.terminal.console import Format, columns, number, plain, plural, write_json
 from hipo.cli.terminal.errors import ExitCode
-from quality.evaluation.kappa_by_group import KappaByGroup
-from quality.evaluation.people import MAJORITY, PEOPLE, is_one_person
+from quality.evaluation.choices import Choice, choices
+from quality.evaluation.kappa_by_group import GroupKappa, KappaByGroup
+from quality.evaluation.people import MAJORITY, PEOPLE, is_one_person, is_people
 from quality.evaluation.people_by_class import PeopleOnLabel, people_by_class
-from quality.evaluation.scores import ClusteredEstimate, ModelComparison
+from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Scores
 from quality.evaluation.soft_labels import SoftScore
 
 app = command_app()
 
+_SHOWN: Final = 15
+"""Pairs of labels that are printed; the JSON has all."""
+_UNREAD: Final = "(no label)"
 _EVALUATION = typer.Argument(..., metavar="DIR", help="What hipo evaluate wrote with -o.")
 
 
@@ -42,7 +48,8 @@ def people(
     imported annotators count. "people" is all of them together, "people/CODE" one alone, "people
     (majority)" the label of most where three or more answered; intervals are over cases. Where two
     or more labelled an item, answers stand beside the shares of people, too, and where items fall
-    into three groups or more, accuracy beside the agreement of people.
+    into three groups or more, accuracy beside the agreement of people. A last table says which label
+    is chosen where another one is right.
     """
     found = people_beside_models(evaluation, find_run(run), study)
     if output_format is Format.JSON:
@@ -58,7 +65,9 @@ def people_as_json(found: PeopleBesideModels) -> dict[str, object]:
     ``study``; ``annotators`` by code; ``dialogues`` of the study; ``hidden``: the labels that were
     not offered; ``scores`` and ``comparisons`` as in ``scores.json``; ``people_by_label``: means over
     annotators; ``soft_labels``: answers beside the shares of people; ``kappa_by_group``: agreement of
-    people beside accuracy of models; ``by_face_act``: accuracy of everybody on intentions in persuasion.
+    people beside accuracy; ``by_face_act``: accuracy of everybody on intentions in persuasion;
+    ``choices``: what everybody chose, by what is right; ``chosen_by_two``: intentions that the majority
+    and models chose.
     """
     figures = found.scores.to_dict()
     return {
@@ -74,6 +83,8 @@ def people_as_json(found: PeopleBesideModels) -> dict[str, object]:
             {"who": who, "accuracy": cells_as_json(cells)}
             for who, cells in found.by_face_act.items()
         ],
+        "choices": [asdict(one) for one in choices(found.scores.scores)],
+        "chosen_by_two": [asdict(two) for two in found.chosen_by_two],
     }
 
 
@@ -110,6 +121,8 @@ def _text(found: PeopleBesideModels) -> Iterator[str]:
         yield "difference in accuracy between people and models, in points of per cent\n" + columns(
             head, [_difference(one) for one in tested]
         )
+    yield from map(choices_as_text, found.chosen_by_two)
+    yield from _wrong_choices(found.scores.scores)
 
 
 def _on_label(one: PeopleOnLabel) -> list[str]:
@@ -135,17 +148,57 @@ def _bounded(estimate: ClusteredEstimate) -> tuple[str, str]:
 
 
 def _kappas(table: KappaByGroup) -> str:
+    groups = table.groups
+    who = dict.fromkeys(name for one in groups for name in one.accuracies)
+    people, models = ([n for n in who if is_people(n) == wanted] for wanted in (True, False))
     rows = [
-        [one.group, str(one.items), f"{one.kappa:.3f}", f"{one.accuracy:.1%}"]
-        for one in table.groups
+        ["items", *(number(one.items) for one in groups)],
+        ["Fleiss kappa of people", *(f"{one.kappa:.3f}" for one in groups)],
+        *([name, *(_accuracy(one, name) for one in groups)] for name in (*people, *models)),
+        [f"mean of {plural(table.models, 'model')}", *(f"{one.accuracy:.1%}" for one in groups)],
     ]
     rho = "undefined" if table.rho is None else f"{table.rho:+.2f}"
     about = f"{table.task}, {table.mode}, {table.dimension}, {table.reference}"
     return (
-        f"agreement of people beside the mean accuracy of {plural(table.models, 'model')}, by"
-        f" {table.by} ({about}): Spearman rho {rho}\n"
-        + columns([table.by, "items", "Fleiss kappa", "accuracy"], rows)
+        f"agreement of people and accuracy by {table.by} ({about}): Spearman rho of kappa and mean"
+        f" {rho}\n" + columns(["", *(one.group for one in groups)], rows)
     )
+
+
+def _accuracy(group: GroupKappa, who: str) -> str:
+    return f"{group.accuracies[who]:.1%}" if who in group.accuracies else ""
+
+
+def _wrong_choices(scores: Iterable[Scores]) -> Iterator[str]:
+    """Yield for each question which label was given where another is right, and how often."""
+    tables: defaultdict[tuple[str, ...], defaultdict[tuple[str, str], dict[str, Choice]]]
+    tables = defaultdict(lambda: defaultdict(dict))
+    for one in choices(scores):
+        if one.chosen != one.right and not is_one_person(one.who):
+            about = (one.task, one.mode, one.dimension, one.reference)
+            tables[about][one.right, one.chosen or _UNREAD][one.who] = one
+    for question, cells in tables.items():
+        who = sorted({name for given in cells.values() for name in given}, key=_people_first)
+        ordered = sorted(cells.items(), key=lambda cell: -sum(c.answers for c in cell[1].values()))
+        rows = [
+            [*pair, *(_times_and_share(given.get(name)) for name in who)]
+            for pair, given in ordered[:_SHOWN]
+        ]
+        more = f"\nand {plural(len(cells) - _SHOWN, 'pair')} more, see --format json"
+        yield (
+            f"label chosen where another is right ({', '.join(question)}): answers, and their share of"
+            " those where it is right\n"
+            + columns(["right", "chosen", *who], rows)
+            + (more if len(cells) > _SHOWN else "")
+        )
+
+
+def _people_first(who: str) -> tuple[bool, str]:
+    return not is_people(who), who
+
+
+def _times_and_share(one: Choice | None) -> str:
+    return "" if one is None else f"{one.answers} ({one.answers / one.of:.1%})"
 
 
 def _of_people(one: ModelComparison) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from string import ascii_uppercase
 from typing import Final
 
-from hipo.app.metrics.intention import Answerer, IntentionMetrics
+from hipo.app.metrics.intention import RIGHT, Answerer, IntentionMetrics
 from hipo.cli.terminal.console import columns, number, plural
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo
@@ -83,7 +83,7 @@ def _sections(found: IntentionMetrics) -> Iterator[str]:
         yield "\n".join(["Options that break a rule:", *shown, *_more(len(found.broken))])
     for answerer in found.answerers:
         yield from _answerer(answerer)
-    yield from map(_choices, found.choices)
+    yield from map(choices_as_text, found.choices)
     yield from _odd(found.oddities)
 
 
@@ -122,9 +122,11 @@ def _answerer(answerer: Answerer) -> Iterator[str]:
     )
 
 
-def _choices(two: ChoicesOfTwo) -> str:
-    """Return where two who answered differ, the most frequent choices first."""
-    said = f"{two.first} and {two.second} chose the same in {number(two.same)} of "
+def choices_as_text(two: ChoicesOfTwo) -> str:
+    """Return where two who answered differ, or one and what is right, the most frequent first."""
+    who = f"{two.first} and {two.second} chose the same"
+    said = f"{two.first} chose what is right" if two.second == RIGHT else who
+    said += f" in {number(two.same)} of "
     said += plural(two.questions, "question")
     differing = [pair for pair in two.choices if pair.first != pair.second]
     if not differing:

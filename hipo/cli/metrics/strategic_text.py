@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
 from hipo.app.metrics.strategic import StrategicMetrics
 from hipo.cli.agreement import bounds
 from hipo.cli.terminal.console import columns, number, plain, plural
-from quality.strategic.comparison import LabelLikeness
+from quality.strategic.comparison import LabelLikeness, LikenessInDialogue
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
 from quality.strategic.histograms import Histogram
-from quality.strategic.model_pairs import PairedDifference
+from quality.strategic.model_pairs import QUANTITIES, PairedDifference
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
 from quality.strategic.shared_reasons import SharedReasons
@@ -22,6 +22,8 @@ _ODD = 10
 """Odd cells that are printed; the JSON has all."""
 _MOST_DISCOURSES = 30
 """Dialogues and annotators that are printed apart."""
+_BY_DIALOGUE = (*QUANTITIES, "inconsistent")
+"""What is printed of those who are compared in each dialogue; the JSON has all."""
 _ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{8,}/([0-9a-f]{8})[0-9a-f]*$")
 
 
@@ -59,6 +61,9 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
             yield f"Against {name}: mean over the others\n" + _agreement(
                 [_only(row, name) for row in found.against]
             )
+    if found.against_by_dialogue:
+        title = "Against the others, by dialogue (* p < .05 of every pair)"
+        yield f"{title}\n{_by_dialogue(found.against_by_dialogue)}"
     if found.pairs:
         title = "Pairs: how much nearer to the others the first is than the second, by dialogue"
         yield f"{title}\n{_pairs(found.pairs)}"
@@ -133,6 +138,21 @@ def _agreement(rows: Iterable[LabelLikeness]) -> str:
             number(few) if few == many else f"{few:,}-{many:,}",
         ])  # fmt: skip
     return columns(["of", "statistic", "value", "largest p", "pairs", "answers"], table)
+
+
+def _by_dialogue(rows: Sequence[LikenessInDialogue]) -> str:
+    """Return the table of who is compared in which dialogue, a column for each quantity."""
+    wanted = [row.quantity for row in rows[0].rows if row.quantity in _BY_DIALOGUE]
+    table = []
+    for one in rows:
+        of = {row.quantity: row for row in one.rows}
+        cells = [f"{_figure(of[name].value)}{_star(of[name])}" for name in wanted]
+        table.append([_short(one.dialogue), one.annotator, *cells])
+    return columns(["dialogue", "who", *wanted], table)
+
+
+def _star(row: LabelLikeness) -> str:
+    return "*" if row.value is not None and row.p is not None and row.p < 0.05 else ""
 
 
 def _reasons(found: SharedReasons) -> str:
@@ -216,7 +236,7 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
 
     ``formula``; ``distributions``, one per dialogue and annotator; ``histograms``, one per metric and
     dialogue; ``agreement`` of the reference
-    annotators with every pair, and ``against`` of them with the others; ``reasons`` of three or more
+    annotators with every pair, and ``against`` of them with the others, ``against_by_dialogue`` apart; ``reasons`` of three or more
     of them; ``pairs`` of models; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and
     where the witness then stands; ``odd``: what was odd in the files.
     """
@@ -226,6 +246,13 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
         "histograms": [asdict(one) for one in found.histograms],
         "agreement": list(map(_likeness, found.agreement)),
         "against": list(map(_likeness, found.against)),
+        "against_by_dialogue": [
+            {
+                **plain(one, "dialogue annotator"),
+                "statistics": [plain(row, "quantity statistic value p") for row in one.rows],
+            }
+            for one in found.against_by_dialogue
+        ],
         "reasons": None if found.reasons is None else asdict(found.reasons),
         "pairs": [asdict(row) for row in found.pairs],
         "outcome": [asdict(model) for model in found.outcome],

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
 
-from quality.tables.table_map import load_map
 from tests.hipo.cli.conftest import Hipo
 
 TABLE = """id,power,sd_situation,sd_speaker_role,sd_listener_role,sd_utterance,\
@@ -22,12 +20,9 @@ sl_plutchik_primary_Ada,gold_standard
 
 
 def imported(hipo: Hipo) -> None:
-    """Make a run of a table with a column for power, which the map calls a tag."""
-    own = load_map("cei").model_dump(mode="json", exclude_defaults=True)
-    own["context"]["tag"] = ["power"]
-    Path("map.yaml").write_text(yaml.safe_dump(own))
+    """Make a run of a table with a column for power, which the map makes a tag."""
     Path("data_sarcasm.csv").write_text(TABLE)
-    assert hipo("import", "data_sarcasm.csv", "--map", "map.yaml", "-o", "read").code == 0
+    assert hipo("import", "data_sarcasm.csv", "--map", "cei", "-o", "read").code == 0
 
 
 def asked(hipo: Hipo, source: str, folder: str) -> dict[str, Any]:

@@ -196,7 +196,27 @@ def test_imported_annotators_stand_beside_models_where_there_is_no_quiz(hipo: Hi
         "people/Cem": 0.5,
         "people (majority)": 0.75,
     }
+    of_people = {
+        (c["right"], c["chosen"]): (c["answers"], c["of"])
+        for c in data["choices"]
+        if c["who"] == "people"
+    }
+    assert of_people == {
+        ("anger", "anger"): (4, 6),
+        ("anger", "joy"): (1, 6),
+        ("anger", "sadness"): (1, 6),
+        ("sadness", "anger"): (1, 3),
+        ("sadness", "sadness"): (1, 3),
+        ("sadness", "joy"): (1, 3),
+        ("trust", "trust"): (3, 3),
+    }
     text = hipo("evaluate", "people", "asked", "read").out
+    chosen = text.partition("label chosen where another is right (cei-emotion, zero-shot")[2]
+    lines = [line.split() for line in chosen.splitlines()]
+    assert ["right", "chosen", "people", "people", "(majority)", "offline/random"] in lines
+    # Three read the soup in three ways: no label has a majority.
+    (split,) = (line for line in lines if line[:3] == ["sadness", "(no", "label)"])
+    assert split[3:5] == ["1", "(100.0%)"]
     assert text.startswith("3 annotators whose answers were imported: Ada, Bea, Cem\n\n")
     # Pairs that agree: one of three in the first and the last scene, none and all in the others.
     soft = {one["model"]: one for one in data["soft_labels"]}

@@ -108,7 +108,12 @@ def test_what_most_of_three_people_choose_is_scored_as_one_answer(hipo, files, t
         in hipo(*command, "--majority", "Ada,Bo,Cy").out
     )
     of_two = {(two["first"], two["second"]): two for two in found["choices"]}
-    assert len(of_two) == 10
+    assert len(of_two) == 15, "every two of five, and each beside what is right"
+    assert of_two["Bo", "(right)"]["choices"] == [
+        {"first": "makes_request", "second": "makes_request", "questions": 2},
+        {"first": "thanks_for_offer", "second": "makes_request", "questions": 1},
+    ]
+    assert "Bo chose what is right in 2 of 3 questions; elsewhere\n" in hipo(*command).out
     assert of_two["Ada", "Bo"] == {
         "first": "Ada", "second": "Bo", "questions": 3, "same": 2,
         "choices": [
@@ -147,6 +152,20 @@ def test_results_of_an_evaluation_are_scored_by_what_is_right(hipo, tmp_path):
     assert cells["sneg+", "persuadee"]["accuracy"] == 1.0
     assert (cells["hpos+", "persuadee"]["questions"], cells["hpos+", ""]["right"]) == (2, 0)
     assert cells["", ""]["accuracy"] == pytest.approx(1 / 3)
+    (beside,) = found["choices"]
+    assert (beside["second"], beside["same"], beside["questions"]) == ("(right)", 1, 3)
+    assert {"first": "", "second": "is_willing", "questions": 1} in beside["choices"]
+
+
+def test_results_of_which_nothing_is_known_to_be_right_are_refused(hipo, tmp_path):
+    row = {
+        "item": "a", "task": "face-acts-intention", "mode": "two-phase", "model": "some/model",
+        "scheme": "face_acts@1", "status": "answered", "labels": {"intention": None},
+        "options": {"intention": ["refuses_flatly", "is_willing"]}, "references": {},
+    }  # fmt: skip
+    (tmp_path / "results.jsonl").write_text(json.dumps(row))
+    result = hipo("metrics", "intention", "results.jsonl")
+    assert (result.code, "one of them right" in result.err) == (2, True)
 
 
 def test_a_map_of_another_scheme_is_refused(hipo, tmp_path):

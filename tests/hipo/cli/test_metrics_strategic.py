@@ -85,7 +85,25 @@ def test_models_in_pairs_are_held_against_people_dialogue_by_dialogue(
     assert commitment["mean"] == pytest.approx(3 / 14)
     assert commitment["p_bonferroni"] == pytest.approx(min(1, 4 * commitment["p"]))
     assert (found["manner"]["ties"], found["manner"]["p"]) == (2, None)
-    assert "Pairs: how much nearer to the others" in hipo(*command).out
+    text = hipo(*command).out
+    assert "Pairs: how much nearer to the others" in text
+    apart = {
+        (one["dialogue"], one["annotator"]): {
+            row["quantity"]: row["value"]
+            for row in one["statistics"]
+            if "kappa" in row["statistic"]
+        }
+        for one in hipo(*command, "--json", "-").data["against_by_dialogue"]
+    }
+    assert {key: values["commitment"] for key, values in apart.items()} == {
+        ("one", "large"): 1, ("one", "small"): pytest.approx(4 / 7),
+        ("two", "large"): 1, ("two", "small"): 1,
+    }  # fmt: skip
+    shown = text.partition("Against the others, by dialogue")[2].splitlines()
+    assert shown[1].split() == ["dialogue", "who", *found, "inconsistent"]
+    assert hipo("metrics", "strategic", one, "--with", "large", "--json", "-").data[
+        "against_by_dialogue"
+    ] == []  # fmt: skip
     assert hipo("metrics", "strategic", one, "--json", "-").data["pairs"] == []
     unnamed = hipo("metrics", "strategic", one, two, "--pair", "large,small")
     assert (unnamed.code, "name the models of files with --with" in unnamed.err) == (2, True)

@@ -180,12 +180,29 @@ def test_quality_control_of_a_run_made_of_a_table_says_the_same(
     run = tmp_path / "run"
     assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
     of_file, of_run = as_json(hipo, "qc", table, "--map", "cei"), as_json(hipo, "qc", run)
-    for part in ("difficulty", "confused", "adjacency", "polarity_matches"):
+    for part in ("given", "ratings", "difficulty", "confused", "adjacency", "polarity_matches"):
         one, other = of_file["dimensions"][0][part], of_run["dimensions"][0][part]
         assert [r for r in one if not r["group"]] == [r for r in other if not r["group"]], part
     assert sorted(r["label"] for r in of_run["dimensions"][0]["gold"]) == sorted(
         r["label"] for r in of_file["dimensions"][0]["gold"]
     )
+
+
+def test_the_report_of_imported_answers_has_what_people_gave_and_no_empty_distributions(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
+    assert hipo("report", str(run), "--no-embeddings").code == 0
+    page = (run / "report.html").read_text("utf-8")
+    labels = page[page.index("Nobody declared labels of these utterances") :]
+    assert f"hipo qc {run}" in labels[:400]
+    assert page.index("Pragmatic subtype") < page.index("Nobody declared labels")
+    declared = page[page.index("Labels that the generator declared") : -len(labels)]
+    assert "Primary emotion" not in declared
+    given = labels[labels.index("What people gave") :]
+    assert "<td>anger</td>" in given
+    assert "Ratings" in given[: given.index("Labels given to one item")]
 
 
 def test_raw_answers_are_held_against_released_ones(

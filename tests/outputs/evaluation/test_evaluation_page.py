@@ -45,6 +45,15 @@ def test_figures_known_by_hand_stand_on_the_page(tmp_path):
     assert replies["lab/m"] == ["Communicative intention", "8", "7", "1", "0", "0", "0", "0"]
 
 
+def test_words_that_are_no_labels_stand_there_with_what_they_were_read_as(tree):
+    shown = table(tree, "Words that are no labels, and as what they were read")
+    assert shown[""] == ["dimension", "written", "read as", "answers", "of whom"]
+    written, read, answers, models = shown["Veracity strategy"]
+    assert (written, read) == ("no such label", f"{NOTHING}a")
+    found = re.findall(r"(\d+)(?=,|$)", models)
+    assert sum(map(int, found)) == int(answers) > 0
+
+
 def test_imbalance_is_told_once_below_the_table_of_a_reference(tree):
     text = words_of(section(tree, "scores-2"))
     assert text.count("imbalance lifts accuracy by up to") == 4  # two dimensions, two references

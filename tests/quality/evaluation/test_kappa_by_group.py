@@ -4,6 +4,7 @@ import pytest
 
 from quality.annotations import Answer
 from quality.evaluation.kappa_by_group import kappa_by_group, rank_correlation
+from quality.evaluation.people import human_baseline
 from quality.evaluation.scoring_results import score_results
 from scenarios.schemes.registry import load_scheme
 from tests.quality.evaluation.scripted import QUICK
@@ -53,7 +54,8 @@ def found_in(groups):
                 Answer(f"c{number}/a#3", "veracity", who, label)
                 for who, label in zip("PQ", pair, strict=True)
             ]
-    scores = score_results(rows, LABELS, how=QUICK).scores
+    known = human_baseline(rows, people, LABELS, hidden={})
+    scores = score_results(known, LABELS, how=QUICK).scores
     return kappa_by_group(scores, rows, people, {"veracity": VERACITY})
 
 
@@ -63,6 +65,12 @@ def test_people_agree_least_where_the_model_is_best():
     assert [(g.group, g.items, g.accuracy) for g in table.groups] == [
         ("one", 10, 0.0), ("three", 10, 0.5), ("two", 10, 1.0),
     ]  # fmt: skip
+    # Of two people in each line: both right, one of them, or each now and then.
+    assert [g.accuracies for g in table.groups] == [
+        {"m/one": 0.0, "people": 0.5},
+        {"m/one": 0.5, "people": 0.75},
+        {"m/one": 1.0, "people": 0.5},
+    ]
     assert [g.kappa for g in table.groups] == pytest.approx([1, -1 / 3, -1])
 
 
