@@ -24,7 +24,7 @@ from outputs.left_out import ROWS_LEFT_OUT
 from outputs.nothing_left import nothing_left
 from outputs.selection import OpenSelection, SelectedDialogue, opened
 from outputs.selection_wish import Selection
-from outputs.splits import SplitPlan, plan_splits
+from outputs.splits import SplitPlan, plan_splits, same_situation
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
 from outputs.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
@@ -97,7 +97,8 @@ def export(
         task = options.chosen_task
         plan = plan_splits(
             found.tallies(),
-            _categories(found),
+            {scenario.id: scenario.category for scenario in found.scenarios},
+            situations=same_situation(found.scenarios),
             by=options.split_by,
             fractions=options.fractions,
             seed=options.seed,
@@ -373,11 +374,3 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
         for run, n in sorted(job.found.duplicates.items())
     ]
     return tuple(notes)
-
-
-def _categories(found: OpenSelection) -> dict[str, str]:
-    return {
-        scenario.id: scenario.category
-        for run in found.runs
-        for scenario in run.material.scenarios.values()
-    }

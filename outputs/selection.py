@@ -238,13 +238,14 @@ class OpenSelection:
         return only is None or only(case, arm)
 
     @property
+    def scenarios(self) -> list[Scenario]:
+        """The scenarios of the runs; one that was changed between two runs is there twice."""
+        return [one for run in self.runs for one in run.material.scenarios.values()]
+
+    @property
     def lists_people(self) -> bool:
         """Whether a scenario of the runs is another scene than question and answer."""
-        return any(
-            not asks_and_answers(scenario)
-            for run in self.runs
-            for scenario in run.material.scenarios.values()
-        )
+        return any(not asks_and_answers(scenario) for scenario in self.scenarios)
 
     def tallies(self) -> list[GroupTally]:
         """Count all generated dialogues of the runs, selected or not, and their labels.

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outputs.split_shares import SPLITS, Fractions, Split, SplitBy
+from pipeline.importing.situations import NO_BACKGROUND
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
+from scenarios.plural import plural
+from scenarios.spec import Scenario
 
 _PASSES = 20
 _SWAPPED = 400
@@ -52,10 +57,36 @@ def group_of(by: SplitBy, scenario: str, fact: str) -> str:
     return scenario if by == "scenario" else f"{scenario}/{fact}"
 
 
+def same_situation(scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return for every scenario the first, by id, of those with the same background.
+
+    Imported dialogues of one situation and several facts are scenarios of such a kind, and so is a
+    scenario that was copied. Signs and capitals do not count; no background is nobody's.
+    """
+    first: dict[str, str] = {}
+    leader: dict[str, str] = {}
+
+    def led_by(scenario: str) -> str:
+        while leader[scenario] != scenario:
+            scenario = leader[scenario]
+        return scenario
+
+    for scenario in scenarios:
+        leader.setdefault(scenario.id, scenario.id)
+        if scenario.background == NO_BACKGROUND:
+            continue
+        words = re.findall(r"\w+", unicodedata.normalize("NFKC", scenario.background).casefold())
+        other = first.setdefault(" ".join(words), scenario.id)
+        before, after = sorted((led_by(scenario.id), led_by(other)))
+        leader[after] = before
+    return {scenario: led_by(scenario) for scenario in leader}
+
+
 def plan_splits(
     tallies: Sequence[GroupTally],
     categories: Mapping[str, str],
     *,
+    situations: Mapping[str, str],
     by: SplitBy,
     fractions: Fractions,
     seed: int,
@@ -69,6 +100,7 @@ def plan_splits(
     Args:
         tallies: dialogues and labels by scenario and fact.
         categories: of the scenarios.
+        situations: the name of what every scenario stays together with, see :func:`same_situation`.
         by: what must not be divided.
         fractions: see :func:`checked_fractions`.
         seed: of the order; the same seed divides the same tallies in the same way.
@@ -76,17 +108,21 @@ def plan_splits(
     Raises:
         UsageError: there are fewer groups than splits.
     """
-    counts = _strata(tallies, categories, by)
+    facts = {(tally.scenario, tally.fact) for tally in tallies}
+    kept = situations if by == "scenario" else {}
+    together = {group_of(by, s, fact): group_of(by, kept.get(s, s), fact) for s, fact in facts}
+    counts = _strata(tallies, categories, by, together)
     groups = sorted(counts)
     used = [i for i, fraction in enumerate(fractions) if fraction > 0]
     if not groups:  # what is wrong is told where it is known
         return SplitPlan(by, fractions, seed, {})
     if len(groups) < len(used):
-        facts = {group_of("fact", tally.scenario, tally.fact) for tally in tallies}
         finer = by == "scenario" and len(facts) >= len(used)
+        told = plural(len(together), by)
+        if len(together) > len(groups):
+            told += f" with {plural(len(groups), 'background')}"
         raise UsageError(
-            f"{len(groups)} {by}{'' if len(groups) == 1 else 's'} cannot be divided into"
-            f" {len(used)} splits, and none may be in two",
+            f"{told} cannot be divided into {len(used)} splits, and none may be in two",
             f"{'divide by facts (--split-by fact), or ' if finer else ''}take fewer splits "
             "(--splits 100,0,0)",
         )
@@ -97,16 +133,20 @@ def plan_splits(
     )
     places = division.divide()
     chosen = {group: SPLITS[used[place]] for group, place in zip(groups, places, strict=True)}
-    return SplitPlan(by, fractions, seed, dict(sorted(chosen.items())))
+    divided = {group: chosen[leader] for group, leader in sorted(together.items())}
+    return SplitPlan(by, fractions, seed, divided)
 
 
 def _strata(
-    tallies: Sequence[GroupTally], categories: Mapping[str, str], by: SplitBy
+    tallies: Sequence[GroupTally],
+    categories: Mapping[str, str],
+    by: SplitBy,
+    together: Mapping[str, str],
 ) -> dict[str, Counter[tuple[str, str]]]:
     """Count each group by (kind, value): category, goal, and every dimension."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for tally in tallies:
-        counter = counts.setdefault(group_of(by, tally.scenario, tally.fact), Counter())
+        counter = counts.setdefault(together[group_of(by, tally.scenario, tally.fact)], Counter())
         if tally.dimension is None:
             counter["goal", tally.label] += tally.n
             counter["category", categories.get(tally.scenario, "")] += tally.n

@@ -15,6 +15,7 @@ from scenarios.terms import RESPONDER
 FACT = "given"
 """The id of the one fact such a scenario has."""
 UNKNOWN_DATE = "0001"
+NO_BACKGROUND = "Nothing else is known of the situation."
 MOST_ROUNDS = 200
 
 
@@ -122,9 +123,7 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     content += [told.tag] if told.tag else []
     return Scenario.model_validate(
         {
-            **_common(
-                scheme, content, told.background or "Nothing else is known of the situation."
-            ),
+            **_common(scheme, content, told.background or NO_BACKGROUND),
             "tags": [told.tag] if told.tag else [],
             "roles": {
                 keys[role]: {

@@ -10,6 +10,7 @@ import orjson
 
 from pipeline.store.annotations import WHOLE, LabelRow, LabelSource, add_pass
 from pipeline.store.people_database import Note
+from pipeline.store.sqlite import parsing
 from pipeline.store.traces import label_from
 from scenarios.annotations import HUMAN
 from scenarios.reviews import (
@@ -186,7 +187,8 @@ def find(
         f"{ASSIGNMENT} where s.seq = ? and s.annotator = ? and i.study = ?",
         (assignment, annotator, study.seq),
     ).fetchone()
-    return None if row is None else assignment_from(row)
+    with parsing(connection, "an item"):
+        return None if row is None else assignment_from(row)
 
 
 def give_back(connection: sqlite3.Connection, held: Assignment) -> None:

@@ -22,7 +22,7 @@ from pipeline.store.costs import CaseCosts, read_costs
 from pipeline.store.flight_mark import FlightMark, Queued, clear_marks, write_mark
 from pipeline.store.many_rows import delete_rows
 from pipeline.store.seen_prompts import SeenPrompts
-from pipeline.store.sqlite import StoreUnusable
+from pipeline.store.sqlite import StoreUnusable, parsing
 from pipeline.store.texts import PromptComposer, TextTable
 from pipeline.store.writer import StoreFailed, Writer, required
 
@@ -262,9 +262,10 @@ class CallLog:
         for prompt, *values in self._reader.execute(_REQUESTS_OF_CASE, (case,)).fetchall():
             requests.setdefault(prompt, []).append(RequestRow(*values))
         for prompt, rows in requests.items():
-            (layout,) = self._reader.execute(
-                "select layout from prompts where seq = ?", (prompt,)
-            ).fetchone()
+            with parsing(self._reader, "the prompt of a call"):
+                (layout,) = self._reader.execute(
+                    "select layout from prompts where seq = ?", (prompt,)
+                ).fetchone()
             choices = self._reader.execute(
                 "select sample, epoch, status, finish, text from choices where prompt = ?"
                 " order by epoch, sample",

@@ -16,6 +16,7 @@ from pipeline.store.assignments import LABELS, given_label, item_from, label_row
 from pipeline.store.judgements import store_decision
 from pipeline.store.people import PeopleFile
 from pipeline.store.people_database import Note
+from pipeline.store.sqlite import parsing
 from pipeline.store.writer import Writer
 from scenarios.annotations import ADJUDICATED
 from scenarios.reviews import (
@@ -97,20 +98,23 @@ class SheetLog:
             if not rows:
                 return
             last = rows[-1][0]
-            labels = self._labels(LABELS, [row[0] for row in rows])
             notes = self._file.notes(row[7] for row in rows)
-            for row in rows:
-                yield _sheet(row, labels[row[0]], notes[row[7]])
+            with parsing(self._reader, "an answer"):
+                labels = self._labels(LABELS, [row[0] for row in rows])
+                page = [_sheet(row, labels[row[0]], notes[row[7]]) for row in rows]
+            yield from page
 
     def items(self, study: ReviewStudy) -> list[tuple[Item, int]]:
         """Return every item with the number of answers it has, in the order they were added."""
         rows = self._reader.execute(_ITEMS, (study.seq,))
-        return [(item_from(row[:5]), row[5]) for row in rows]
+        with parsing(self._reader, "an item"):
+            return [(item_from(row[:5]), row[5]) for row in rows]
 
     def item(self, study: ReviewStudy, seq: int) -> Item | None:
         """Return one item of a study."""
         row = self._reader.execute(_FOUND, (study.seq, seq)).fetchone()
-        return None if row is None else item_from(row)
+        with parsing(self._reader, "an item"):
+            return None if row is None else item_from(row)
 
     def standings(self, study: ReviewStudy) -> list[Standing]:
         """Return how far everybody is who has been given an item."""

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import orjson
 
 from pipeline.store.assignments import PRIME
+from pipeline.store.sqlite import parsing
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
@@ -66,7 +67,9 @@ class StudyLog:
 
     def all(self) -> list[ReviewStudy]:
         """Return the studies of the run, oldest first."""
-        return [_study(row) for row in self._reader.execute(f"{_STUDY} order by seq")]
+        rows = self._reader.execute(f"{_STUDY} order by seq").fetchall()
+        with parsing(self._reader, "a study"):
+            return [_study(row) for row in rows]
 
     def get(self, study: str) -> ReviewStudy:
         """Return a study by its id.

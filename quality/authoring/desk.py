@@ -172,10 +172,19 @@ class AuthoringDesk:
 
         Raises:
             InputError: it is no scenario yet.
+            UsageError: it names a fact or a claim that it does not have.
         """
         _, text = self.check(name, data)
         scenario = validate_model(Scenario, read_yaml_text(text, name))
-        return to_svg(KnowledgeGraph.of(scenario.named()))
+        try:
+            graph = KnowledgeGraph.of(scenario.named())
+        except KeyError as error:
+            kind, _, missing = str(error.args[0]).partition(":")
+            raise UsageError(
+                f"the draft has no {kind} {missing!r}, and names it",
+                f"add the {kind}, or choose another one where it is named",
+            ) from None
+        return to_svg(graph)
 
     def preview(self, name: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Play a dialogue for each goal of a draft; nothing is kept.

@@ -27,6 +27,7 @@ from quality.reasoning.form import (
 )
 from quality.reasoning.gold import RaterGold, rater_forms
 from quality.reasoning.samples import ReasoningSample
+from quality.review.spreadsheet import neutral
 
 _CODES: Final = {label: code for code, label in ERROR_TYPES.items()}
 
@@ -106,7 +107,8 @@ def _digit(value: bool | None) -> str:
 
 def _as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    writer = csv.writer(text, lineterminator="\n")
+    # Names of logs, claims and remarks are somebody else's: no spreadsheet is to compute them.
+    writer.writerow(map(neutral, columns))
+    writer.writerows([neutral(row.get(name, "")) for name in columns] for row in rows)
     return text.getvalue()

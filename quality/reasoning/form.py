@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final, Literal
 
 from quality.reasoning.error_types import ERROR_TYPES, SEPARATOR
+from quality.review.spreadsheet import original
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.records import FileOfRows, Record, folded, no_such_column, read_file
 
@@ -83,7 +84,7 @@ def read_form(path: Path) -> RaterForm:
         UsageError: there is no such file, or it has no column ``file`` or ``orig_cor``.
     """
     table = read_file(path, encodings=_ENCODINGS, delimiters=_DELIMITERS, expected=COLUMNS)
-    names = {folded(name).replace(" ", "_"): name for name in table.columns}
+    names = {folded(original(name)).replace(" ", "_"): name for name in table.columns}
     for needed in (FILE, CORRECT["original"]):
         if needed not in names:
             raise no_such_column(table, [needed], "a form about logs of reasoning")
@@ -182,4 +183,4 @@ class _Cells:
 def _text(cell: object) -> str:
     if cell is None:
         return ""
-    return str(int(cell)) if isinstance(cell, bool) else str(cell)
+    return str(int(cell)) if isinstance(cell, bool) else original(str(cell))

@@ -14,9 +14,11 @@ from quality.review.service import ReviewService
 from quality.review.web import environment, refusal_page
 from quality.web.application import refused, web_application
 from quality.web.requests import RefusedRequest
-from scenarios.errors import RunError
+from scenarios.errors import RunError, UsageError
+from scenarios.log import logger
 
 STATIC = Path(__file__).parent / "static"
+_log = logger("review")
 
 
 def build_app(service: ReviewService) -> FastAPI:
@@ -37,9 +39,19 @@ def build_app(service: ReviewService) -> FastAPI:
     app.state.service = service
     app.state.templates = environment()
     app.add_exception_handler(RunError, _failed)
+    app.add_exception_handler(UsageError, _unusable)
     return app
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     unsaved = RefusedRequest(503, f"Nothing was saved: {error}. Try again.")
     return refused(request, unsaved, refusal_page)
+
+
+async def _unusable(request: Request, error: Exception) -> Response:
+    # Where the run lies and what stands in it is for the terminal, not for visitors.
+    _log.warning("%s: %s", request.url.path, error)
+    told = (
+        "This page cannot be shown, since the run cannot be read. Tell the person who invited you."
+    )
+    return refused(request, RefusedRequest(503, told), refusal_page)

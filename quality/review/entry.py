@@ -159,7 +159,9 @@ async def name(request: Request) -> Response:
         return RedirectResponse("/", 303)
     if guest.visit.consent != service.consent.fingerprint:
         return RedirectResponse("/consent", 303)
-    wanted, code = first(data, "name", LONGEST_NAME), first(data, "code", 40)
+    # On one line, so that nobody writes a line of their own into the list of people.
+    wanted = " ".join(first(data, "name", LONGEST_NAME).split())
+    code = first(data, "code", 40)
     if not wanted:
         return page(
             request, "name", guest, 422, problem="Give a name.", name="", ask_code=bool(code)

@@ -234,7 +234,7 @@ class _Delimited:
     def _header(self, cells: list[str], line: int) -> list[str]:
         """Return the names of the columns; a name that stands twice or not at all gets a number."""
         while len(cells) > 1 and not cells[-1].strip():
-            cells = cells[:-1]
+            cells.pop()
         names: list[str] = []
         for place, cell in enumerate(cells, 1):
             name = " ".join(cell.replace("\0", "").split())

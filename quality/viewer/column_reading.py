@@ -110,6 +110,8 @@ class ColumnReading:
     def _add_labels(self, labels: Sequence[LabelPlace]) -> None:
         if not labels:
             return
+        if any(label.turn >= _TURNS for label in labels):
+            raise ValueError("a label is of a turn that no dialogue has")
         dimensions = self._reader.dimensions()
         places = np.array([label.dialogue * _TURNS + label.turn for label in labels], np.int64)
         utterances, at = np.unique(places, return_inverse=True)
@@ -154,7 +156,13 @@ class ColumnReading:
                 self._flagged.pop(dialogue, None)
 
     def columns(self) -> DialogueColumns:
-        """Return what was read so far."""
+        """Return what was read so far.
+
+        Raises:
+            ValueError: a time is none.
+        """
+        if not np.isfinite(self._finished).all():
+            raise ValueError("a case ended at no time")
         order = np.lexsort((self._place[:, 1], self._place[:, 0]))
         fields = {n: CodedColumn(self._plain[n], self._names[n].all) for n in PLAIN}
         fields["verdict"] = CodedColumn(self._verdict, VERDICTS)

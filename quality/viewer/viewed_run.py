@@ -17,7 +17,7 @@ from pipeline.run_material import load_material
 from pipeline.store.queries.browsing import BrowsingReader
 from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
-from pipeline.store.sqlite import DATABASE, connect_readonly
+from pipeline.store.sqlite import DATABASE, connect_readonly, parsing
 from prompts.scheme_text import label_text
 from quality.viewer.column_reading import ColumnReading
 from quality.viewer.columns import Mask
@@ -63,8 +63,8 @@ class ViewedRun:
             self.reader = BrowsingReader(undo.enter_context(closing(connect_readonly(path))))
             background = BrowsingReader(undo.enter_context(closing(connect_readonly(path))))
             self._reading = ColumnReading(background)
-            self._reading.read()
             self.columns = self._reading.columns()
+            self._read_columns()
             self.words = undo.enter_context(closing(WordIndex(folder, background)))
             self._opened = undo.pop_all()
         self._over = threading.Event()
@@ -121,9 +121,13 @@ class ViewedRun:
 
     def refresh(self) -> bool:
         """Read what was added to the run; False where all of it is read."""
-        if self._reading.read():
-            self.columns = self._reading.columns()
+        self._read_columns()
         return self.words.step(self.columns.marks.dialogues)
+
+    def _read_columns(self) -> None:
+        with parsing(self.folder / DATABASE, "the list of dialogues"):
+            if self._reading.read():
+                self.columns = self._reading.columns()
 
     def _search(self, wish: str, until: int, rows: int) -> Mask:
         mask: Mask = np.zeros(rows, dtype=bool)

@@ -200,3 +200,27 @@ def test_a_corpus_that_was_exported_becomes_a_run_again(tmp_path, generated):
             )
 
     assert said(tmp_path / "run") == said(generated)
+
+
+def test_a_situation_that_came_with_several_facts_is_in_one_split(tmp_path):
+    said = [{"role": "user", "content": SAID[0]}, {"role": "assistant", "content": SAID[1]}]
+    lines = [
+        {
+            "background": f"Shop {shop} sells clocks.",
+            "fact": f"Clock {fact} stands.",
+            "messages": said,
+        }
+        for shop in range(9)
+        for fact in range(3)
+    ]
+    (tmp_path / "clocks.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    run, folder = str(tmp_path / "run"), tmp_path / "set"
+    assert hipo(["import", str(tmp_path / "clocks.jsonl"), "-o", run]) == 0
+    assert hipo(["export", run, "--splits", "60,20,20", "-o", str(folder), "-q"]) == 0
+    splits = {}
+    for split in ("train", "validation", "test"):
+        for row in rows_in(folder, split):
+            splits.setdefault(row["situation"], []).append(split)
+    assert {len(found) for found in splits.values()} == {3}
+    assert all(len(set(found)) == 1 for found in splits.values())
+    assert len({found[0] for found in splits.values()}) == 3

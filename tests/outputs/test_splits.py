@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from outputs.balance import Balance, balanced_column
 from outputs.split_shares import SPLITS, checked_fractions
-from outputs.splits import plan_splits
+from outputs.splits import plan_splits, same_situation
+from pipeline.importing.situations import NO_BACKGROUND
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
+from tests.factories import make_scenario
 from tests.outputs.corpora import SCHEME
 
 NAMES = st.text("abcdef", min_size=1, max_size=3)
@@ -42,7 +44,9 @@ def test_every_group_is_in_one_split_and_every_split_has_a_group(tallies, by, sh
     used = [split for split, share in zip(SPLITS, shares, strict=True) if share]
 
     def plan():
-        return plan_splits(tallies, categories(tallies), by=by, fractions=fractions, seed=seed)
+        return plan_splits(
+            tallies, categories(tallies), situations={}, by=by, fractions=fractions, seed=seed
+        )
 
     if len(groups) < len(used):
         with pytest.raises(UsageError, match="cannot be divided"):
@@ -63,7 +67,14 @@ def test_every_group_is_in_one_split_and_every_split_has_a_group(tallies, by, sh
 def test_facts_are_the_way_out_only_where_there_are_enough_of_them(by, facts, finer):
     tallies = [GroupTally("s", str(fact), None, "x", 1) for fact in range(facts)]
     with pytest.raises(UsageError, match="cannot be divided") as refused:
-        plan_splits(tallies, {"s": "c"}, by=by, fractions=checked_fractions([8, 1, 1]), seed=0)
+        plan_splits(
+            tallies,
+            {"s": "c"},
+            situations={},
+            by=by,
+            fractions=checked_fractions([8, 1, 1]),
+            seed=0,
+        )
     assert ("--split-by fact" in refused.value.hint) is finer
     assert "--splits 100,0,0" in refused.value.hint
 
@@ -80,7 +91,9 @@ def even(scenarios=40):
 def test_sizes_goals_categories_and_labels_are_spread_as_asked_for():
     tallies = even()
     kinds = {f"s{i:02}": "abcd"[i % 4] for i in range(40)}
-    plan = plan_splits(tallies, kinds, by="scenario", fractions=(0.5, 0.25, 0.25), seed=1)
+    plan = plan_splits(
+        tallies, kinds, situations={}, by="scenario", fractions=(0.5, 0.25, 0.25), seed=1
+    )
     assert Counter(plan.groups.values()) == {"train": 20, "validation": 10, "test": 10}
     for split, share in (("train", 0.5), ("validation", 0.25), ("test", 0.25)):
         counts = Counter()
@@ -98,7 +111,12 @@ def test_a_seed_decides_and_another_one_decides_otherwise():
     def plan(seed):
         tallies = even()
         return plan_splits(
-            tallies, categories(tallies), by="scenario", fractions=(0.6, 0.2, 0.2), seed=seed
+            tallies,
+            categories(tallies),
+            situations={},
+            by="scenario",
+            fractions=(0.6, 0.2, 0.2),
+            seed=seed,
         ).groups
 
     assert plan(1) == plan(1)
@@ -108,15 +126,51 @@ def test_a_seed_decides_and_another_one_decides_otherwise():
 def test_the_order_of_the_tallies_does_not_matter():
     tallies = even()
     plans = [
-        plan_splits(t, categories(t), by="scenario", fractions=(0.6, 0.2, 0.2), seed=0).groups
+        plan_splits(
+            t, categories(t), situations={}, by="scenario", fractions=(0.6, 0.2, 0.2), seed=0
+        ).groups
         for t in (tallies, tallies[::-1])
     ]
     assert plans[0] == plans[1]
 
 
+def told(name, background):
+    return make_scenario().model_copy(update={"id": name, "background": background})
+
+
+def test_scenarios_with_one_background_are_one_situation_whatever_their_order():
+    scenarios = [
+        told("d", "Another shop."), told("c", "THE shop sells clocks"), told("b", "A stall."),
+        told("a", "The shop sells clocks."), told("b", "the  shop sells\nclocks!"),
+        told("e", NO_BACKGROUND), told("f", NO_BACKGROUND),
+    ]  # fmt: skip
+    expected = {"a": "a", "b": "a", "c": "a", "d": "d", "e": "e", "f": "f"}
+    assert same_situation(scenarios) == same_situation(scenarios[::-1]) == expected
+
+
+@given(st.integers(0, 50))
+def test_a_situation_is_in_one_split_however_many_scenarios_tell_it(seed):
+    tallies = even(12)
+    leaders = {f"s{i:02}": f"s{i // 3 * 3:02}" for i in range(12)}
+    plan = plan_splits(
+        tallies, {}, situations=leaders, by="scenario", fractions=(0.5, 0.25, 0.25), seed=seed
+    )
+    assert set(plan.groups.values()) == set(SPLITS)
+    assert all(plan.groups[one] == plan.groups[leader] for one, leader in leaders.items())
+
+
+def test_too_few_situations_are_told_with_the_scenarios_that_share_them():
+    with pytest.raises(UsageError, match="3 scenarios with 1 background cannot be divided") as no:
+        plan_splits(
+            even(3), {}, situations=dict.fromkeys(["s00", "s01", "s02"], "s00"),
+            by="scenario", fractions=(0.8, 0.1, 0.1), seed=0,
+        )  # fmt: skip
+    assert "--split-by fact" in no.value.hint
+
+
 def test_what_was_not_there_when_splits_were_made_is_not_guessed():
     tallies = even(3)
-    plan = plan_splits(tallies, {}, by="scenario", fractions=(1, 0, 0), seed=0)
+    plan = plan_splits(tallies, {}, situations={}, by="scenario", fractions=(1, 0, 0), seed=0)
     with pytest.raises(RunError, match="was added to the run"):
         plan.split_of("new", "f")
 

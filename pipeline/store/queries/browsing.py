@@ -44,8 +44,10 @@ _LABELS = f"""
 _DECISIONS = """
     select seq, dialogue, verdict from decisions where seq > ? and seq <= ? order by seq limit ?"""
 _ASSESSMENTS = """
-    select s.seq, s.dialogue, f.code from assessments s left join flags f on f.assessment = s.seq
-    where s.seq > ? and s.seq <= ? order by s.seq"""
+    select s.seq, s.dialogue, f.code
+    from (select seq, dialogue from assessments where seq > ? and seq <= ? order by seq limit ?) s
+        left join flags f on f.assessment = s.seq
+    order by s.seq"""
 _GENERATED = """
     select seq from dialogues where seq > ? and seq <= ? and status = 'generated' order by seq"""
 _FAILED = """
@@ -140,7 +142,8 @@ class BrowsingReader:
     def created(self) -> str:
         """Return when the run was begun, as it is stored."""
         row = self._reader.execute("select value from meta where key = 'created'").fetchone()
-        return str(row[0])
+        with parsing(self._reader, "when the run was begun"):
+            return str(row[0])
 
     def arms(self) -> dict[int, Arm]:
         """Return the arms by their numbers."""
@@ -175,10 +178,9 @@ class BrowsingReader:
 
     def flags(self, after: int, until: int) -> Iterator[list[tuple[int, int, str | None]]]:
         """Yield (assessment, dialogue, code) in pages; one row with None where nothing is flagged."""
-        while after < until:
-            last = min(after + PAGE, until)
-            yield self._reader.execute(_ASSESSMENTS, (after, last)).fetchall()
-            after = last
+        while rows := self._reader.execute(_ASSESSMENTS, (after, until, PAGE)).fetchall():
+            yield rows
+            after = rows[-1][0]
 
     def generated(self, after: int, until: int) -> list[int]:
         """Return the numbers of dialogues in a range."""

@@ -39,6 +39,20 @@ def test_half_a_character_is_refused_in_one_sentence(tmp_path: Path, action: str
     assert path.read_bytes() == before
 
 
+def test_a_draft_that_names_a_claim_it_has_no_more_is_drawn_once_it_is_mended(
+    tmp_path: Path,
+) -> None:
+    path = write_new_scenario(tmp_path / "pack", "mine")
+    draft = yaml.safe_load(path.read_text(encoding="utf-8"))
+    gone = draft["facts"][0]["makes_false"][0]
+    for claim in draft["claims"]:
+        claim["id"] = claim["id"].replace(gone, "renamed")
+    with come_in(path.parent) as (author, csrf):
+        answer = author.post("/draw/mine.yaml", csrf, data=json.dumps(draft))
+    assert answer.status == 422
+    assert f"the draft has no claim &#39;{gone}&#39;, and names it" in answer.text
+
+
 def test_a_folder_with_odd_files_is_shown(tmp_path: Path) -> None:
     path = write_new_scenario(tmp_path / "pack", "mine")
     folder, text = path.parent, path.read_text(encoding="utf-8")

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quality.reasoning.completing import completed
 from quality.reasoning.form import COLUMNS, log_name, read_form
+from quality.reasoning.gold import gold
 from scenarios.errors import UsageError
 from tests.pipeline.reasoning.games import unhurried
 
@@ -122,3 +124,23 @@ def test_any_form_is_read_with_every_row_accounted_for(tmp_path_factory, rows, d
     form = form_of(tmp_path_factory.mktemp("forms"), text.getvalue().encode() + tail)
     left_out = {oddity.place.row for oddity in form.oddities if oddity.left_out}
     assert len(form.rows) + len(left_out) == form.all_rows
+
+
+def test_no_cell_of_a_completed_form_is_a_formula_and_read_again_it_is_the_same(tmp_path):
+    said = {
+        **ROW,
+        "file": "=1+1_pd.txt",
+        "remarks": "=HYPERLINK(1)",
+        "=more": "@x",
+        "orig_cor": "0",
+    }
+    form = form_of(tmp_path, table(said, columns=(*COLUMNS, "=more")))
+    written = completed(form, {}, gold([form]))
+    for row in csv.reader(io.StringIO(written)):
+        assert not any(cell.startswith(("=", "@")) for cell in row)
+    assert "'=HYPERLINK(1)" in written
+    again = form_of(tmp_path, written, "again.csv")
+    assert set(form.columns) <= set(again.columns)
+    (before,), (after,) = form.rows.values(), again.rows.values()
+    assert (after.log, after.correct) == (before.log, before.correct)
+    assert before.cells.items() <= after.cells.items()

@@ -17,6 +17,7 @@ from quality.review.passwords import hashed
 from quality.review.scenario_reports import scenario_reports
 from quality.web.server import Address
 from quality.web.sessions import form_token
+from scenarios.errors import UsageError
 from scenarios.reviews import Sheet
 from tests.quality.review.serving import (
     Served,
@@ -257,12 +258,33 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
     assert headers["cache-control"] == "no-store"
 
 
+def test_a_run_that_cannot_be_read_is_told_without_where_it_lies(tmp_path: Path) -> None:
+    folder = generated_run(tmp_path / "run", n=1, turns=[1])
+    with served(folder, everything=True, per_item=1) as site:
+        visitor = Visitor(site.url)
+        item = visitor.come_in(site.link(), "Ada")
+        site.service.store._writer.run(
+            lambda connection: connection.execute("update review_items set reasons = '['")
+        )
+        page = visitor.get(item)[1]
+        with pytest.raises(UsageError, match="an item cannot be read"):
+            site.service.store.sheets.items(site.service.study)
+    assert page.status == 503
+    assert "the run cannot be read" in page.text
+    assert str(folder) not in page.text
+
+
 def test_names_are_seen_by_nobody_else(site: Served) -> None:
     ada, expert = Visitor(site.url), Visitor(site.url)
     answer_item(ada, ada.come_in(site.link(), "Adalbertine"))
     expert.come_in(site.link("expert"), "Eve")
     for path in ("/adjudicate", "/adjudicate/1", "/dashboard"):
         assert "Adalbertine" not in expert.get(path)[1].text
+
+
+def test_a_name_is_one_line_in_the_list_of_people(site: Served) -> None:
+    Visitor(site.url).come_in(site.link(), "Ada\nA99\t Grace")
+    assert site.service.store.people.known_as("Ada A99 Grace").name == "Ada A99 Grace"
 
 
 def test_a_name_that_is_taken_needs_its_return_code(site: Served) -> None:

@@ -327,3 +327,11 @@ def test_what_a_file_may_do_without_is_not_odd_where_it_lacks_it(tmp_path):
     may_lack_it = read(tmp_path, optional, data.encode())
     assert may_lack_it.oddities == ()
     assert [answer.dimension for answer in may_lack_it.answers] == ["tone"]
+
+
+def test_a_header_that_goes_on_with_separators_has_the_columns_that_have_names(tmp_path):
+    header = ",".join(LONG_HEADER)
+    rows = as_text(LONG_HEADER, clean_rows(LONG, 2))
+    found = read(tmp_path, LONG, rows.replace(header, header + "," * 300_000, 1).encode())
+    clean = read(tmp_path, LONG, rows.encode())
+    assert len(found.answers) == len(clean.answers) > 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -13,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.call_rows import CallReport
+from pipeline.store.queries.browsing import BrowsingReader
 from pipeline.store.run_store import RunStore
-from pipeline.store.sqlite import DATABASE
+from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.texts import parted
 from quality.viewer.label_table import in_order
 from scenarios.dialogue import (
@@ -25,6 +28,7 @@ from scenarios.dialogue import (
     Draft,
     Trace,
 )
+from scenarios.errors import UsageError
 from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun
 from tests.factories import (
     ARM,
@@ -160,6 +164,56 @@ def test_a_run_is_not_changed_by_looking_at_it(tmp_path: Path) -> None:
             site.text(path)
         site.text("/1/dialogues?text=hit")
     assert hashlib.sha256((folder / DATABASE).read_bytes()).digest() == before
+
+
+def spoilt(folder: Path, statement: str) -> Path:
+    """Return a run whose cells a stranger has changed."""
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("pragma ignore_check_constraints = on")
+        connection.execute(statement)
+        connection.commit()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update decisions set verdict = 'x'",
+        "update decisions set dialogue = 99",
+        "update annotations set dimension = 99",
+        "update annotations set value = -1",
+        "update annotations set turn = 1000000000000000",
+        "update annotations set turn = 9223372036854775807",
+        "update dialogues set finished_at = -9e999",
+    ],
+)
+def test_a_run_whose_cells_cannot_be_is_refused_in_words(tmp_path: Path, statement: str) -> None:
+    folder = spoilt(made(tmp_path / "run"), statement)
+    with pytest.raises(UsageError, match="the list of dialogues cannot be read"), viewed(folder):
+        pass
+
+
+def test_numbers_far_apart_are_read_as_quickly_as_others(tmp_path: Path) -> None:
+    folder = spoilt(made(tmp_path / "run"), "update assessments set seq = 9223372036854775807")
+    with viewed(folder) as site:
+        assert CASE.id in site.text("/1/dialogues")
+
+
+def test_a_call_without_its_prompt_is_told_on_its_page(tmp_path: Path) -> None:
+    folder = spoilt(made(tmp_path / "run"), "update requests set prompt = 99")
+    with viewed(folder) as site:
+        answer = site.owner().get(f"/1/prompts/{CASE.id}/{ARM}")[1]
+        assert answer.status == 503
+        assert "the prompt of a call cannot be read" in answer.text
+
+
+def test_a_run_that_does_not_say_when_it_was_begun_is_refused_in_words(tmp_path: Path) -> None:
+    folder = spoilt(made(tmp_path / "run"), "delete from meta where key = 'created'")
+    with (
+        closing(connect_readonly(folder / DATABASE)) as connection,
+        pytest.raises(UsageError, match="when the run was begun cannot be read"),
+    ):
+        BrowsingReader(connection).created()
 
 
 def test_a_dialogue_comes_with_everything_that_is_known_about_it(site: ViewedPage) -> None:
