@@ -1,6 +1,6 @@
 """Turn scenarios with private knowledge into labelled dialogues, check them, and export them.
 
-Everything the command line does can be called from Python::
+Every step of a run can be called from Python::
 
     from hipo import evaluate, export, generate, load_recipe, report, verify
 

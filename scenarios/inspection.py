@@ -175,6 +175,10 @@ class _Inspector:
             problems += [_other_scheme(scenario, located, self.scheme)]
             return [*problems, *check_references(scenario, located)]
         problems += check_scenario(scenario, scheme, located, self.similarity, shipped=shipped)
+        if not shipped:  # a test checks what ships; the guesser takes a second to load
+            from scenarios.checks.other_language import check_other_language  # noqa: PLC0415 - as said
+
+            problems += check_other_language(scenario, located)
         return problems + [found for check in self.checks for found in check(scenario, located)]
 
     def alike(self, beside: Sequence[Path]) -> Iterator[tuple[Path, Problem]]:

@@ -13,7 +13,9 @@ import orjson
 from hipo.app.generation.generate import generate_prepared
 from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.generation.verified import VerifiedPlay
-from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.models.resolution import ModelUse
+from hipo.app.options.recipe import OPTION_OF, RecipeChanges, overridden
+from hipo.app.options.unused import check_used_in_plan
 from hipo.app.options.values import several
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import Prepared
@@ -160,12 +162,14 @@ def plan_study(
             f"{folder} is a run, not a study", "choose another folder with -o for the study"
         )
     play = VerifiedPlay(overrides or VerificationOverrides())
-    legs = []
+    legs: list[StudyLeg] = []
+    uses: list[ModelUse] = []
     for model, own in _recipes(resolved, of_models, models).items():
         own_folder = folder / _slug(model, list(models) or [model])
         prepared = prepare_for(own_folder, own)
-        play.check(prepared)
+        uses += [*prepared.uses.values(), *play.check(prepared).uses]
         legs.append(StudyLeg(model, prepared, own_folder))
+    check_used_in_plan(changes, OPTION_OF, legs[0].prepared.scenarios.values(), uses)
     return StudyPlan(folder, tuple(legs), play)
 
 
@@ -191,7 +195,7 @@ async def play_study(
             prepared, leg.folder, watcher=watching, signals=signals, play=plan.play
         )
         calls += run.calls
-        outcome = run.outcome or outcome
+        outcome = run.outcome
         unjudged += outcome.unjudged
         if outcome.stopped is not None:
             break

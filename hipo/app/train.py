@@ -113,6 +113,7 @@ def train(
     check_packages()
     rows = read_training_set(Path(data_set), kind)
     settings = settings_with(_from_file(config, rows, tell), options)
+    _check_used(options, settings, rows)
     source = find_base(settings.base)
     folder = Path(output)
     record = TrainingRecord(
@@ -127,6 +128,21 @@ def train(
             tell(f"{folder / ADAPTER}: is finished, nothing is left to train")
             return done
         return _train(rows, source, record, folder, tell)
+
+
+def _check_used(options: Mapping[str, Any], settings: TrainingSettings, rows: TrainingSet) -> None:
+    """Do nothing unless an option was given that this training makes nothing of.
+
+    Raises:
+        UsageError: one was.
+    """
+    if options.get("beta") is not None and rows.kind != "dpo":
+        raise UsageError(f"--beta is of dpo, and this training is {rows.kind}", "leave --beta out")
+    if options.get("epochs") is not None and settings.steps is not None:
+        raise UsageError(
+            f"--epochs is of no use beside --steps ({settings.steps}), which go before it",
+            "give one of them; with --config, take steps out of the file",
+        )
 
 
 def finished(folder: Path) -> TunedModel | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,16 @@ CODE = "\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
 def test_the_code_of_the_page_runs_from_top_to_bottom(tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text(CODE, encoding="utf-8")
     assert "are distinct" in run_script(tmp_path / "page.py", tmp_path)
+
+
+@pytest.mark.slow
+def test_the_code_of_the_page_has_the_types_that_a_strict_checker_asks_for(tmp_path: Path) -> None:
+    (tmp_path / "page.py").write_text(CODE, encoding="utf-8")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", str(tmp_path / "page.py")],  # what `make check` has read serves
+        cwd=ROOT, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_every_name_is_imported_on_the_page() -> None:

@@ -158,10 +158,10 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
         "-o", tmp_path / "held", "--scenarios", rows_of_interest(), "--no-parquet",
     )  # fmt: skip
     assert code == 0, err
-    everything = ("--to", "sft", "--no-parquet", "--no-embeddings", "--splits", "100,0,0")
+    everything = ("--to", "sft", "--no-parquet", "--splits", "100,0,0")
     code, out, err = command(
         capsys, run, *everything, "--against", tmp_path / "held", "--remove-overlap",
-        "-o", tmp_path / "clean", "--print", "json",
+        "--no-embeddings", "-o", tmp_path / "clean", "--print", "json",
     )  # fmt: skip
     assert code == 0, err
     told = orjson.loads(out)

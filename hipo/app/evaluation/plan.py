@@ -12,6 +12,7 @@ from hipo.app.evaluation.settings import DEFAULT_MAX_TOKENS, REPEATED, Evaluatio
 from hipo.app.evaluation.source import load_items
 from hipo.app.models.resolution import ModelUse, resolve_model
 from hipo.app.options.model_changes import told_address
+from hipo.app.options.unused import check_some_batch
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from prompts.environment import Templates
@@ -62,6 +63,8 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
     load_plugins(settings.plugins)
     _check(settings)
     uses = _uses(settings)
+    if settings.limits.batch:
+        check_some_batch(uses.values())
     items = load_items(settings.source, scheme=settings.scheme, any_verdict=settings.any_verdict)
     if settings.only is not None:
         items = chosen_items(items, settings.only)

@@ -130,6 +130,7 @@ def make_data_set(
             "--remove-reworded goes with --remove-overlap, and leaves out more than that alone",
             "give both",
         )
+    _check_compared(options, extras)
     if extras.max_shortcut is not None:
         from outputs.audit.auditing import check_installed  # noqa: PLC0415 - brings all of audits
 
@@ -151,6 +152,20 @@ def make_data_set(
     )  # fmt: skip
     _record(selection, exported, notice)
     return DataSet(exported, None if hub is None else push_folder(output, hub))
+
+
+def _check_compared(options: ExportOptions, extras: ExportExtras) -> None:
+    """Refuse what compares splits where there is one, and what says how where nothing is compared."""
+    if extras.compare_splits and sum(share > 0 for share in options.fractions) < 2:
+        raise UsageError(
+            "--compare-splits changes nothing: the set is one split",
+            "give shares of several, such as --splits 80,10,10, or leave --compare-splits out",
+        )
+    if not (extras.embeddings or extras.against or extras.compare_splits):
+        raise UsageError(
+            "--no-embeddings says how sets are compared, and nothing is compared",
+            "add --against SET or --compare-splits, or leave --no-embeddings out",
+        )
 
 
 def _record(selection: Selection, exported: Exported, notice: Callable[[str], None]) -> None:

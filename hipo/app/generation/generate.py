@@ -22,7 +22,7 @@ from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.folders import RUNS
 from hipo.app.runs.resumption import Resume, opened, prepare_for
-from hipo.app.runs.run import Run
+from hipo.app.runs.run import GeneratedRun
 from hipo.app.workers.wanted import RayWorkers
 from pipeline.budget import Ledger
 from pipeline.engine import Engine
@@ -53,7 +53,7 @@ def generate(
     watcher: Watcher | None = None,
     play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
     workers: int | RayWorkers | None = None,
-) -> Run:
+) -> GeneratedRun:
     """Generate the dialogues of a recipe into a folder; what is there already is not paid again.
 
     Example::
@@ -111,7 +111,7 @@ async def generate_prepared(
     on_ready: Callable[[Prepared], None] = lambda _: None,
     play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
     workers: int | RayWorkers | None = None,
-) -> Run:
+) -> GeneratedRun:
     """Generate what was prepared into a folder.
 
     Args:
@@ -157,7 +157,7 @@ async def generate_prepared(
                 if outcome.stop_code != STORE:
                     raise  # else it is what stopped the run: nothing new
             calls = store.state().calls - before
-    return Run(output, outcome, calls)
+    return GeneratedRun(output, outcome, calls)
 
 
 def _connected(

@@ -66,7 +66,7 @@ async def run_pilot(
             _impatient(prepared.of_size(cases)), place, play=play, watcher=watcher, signals=True
         )
         state = run.state()
-    outcome = run.outcome or RunOutcome()
+    outcome = run.outcome
     found = forecast(_pilot(state, outcome))
     share = AcceptedShare("pilot", found.pilot.accepted, found.pilot.generated + found.pilot.failed)
     costs = None if planned.accepted is None else planned.accepted.at(share)

@@ -63,10 +63,10 @@ def preview(
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     prepared = prepare(loaded.with_changes({"n": n, "shard": None}))
-    return waited_for(_preview(prepared, watcher or Silent()))
+    return waited_for(preview_prepared(prepared, watcher or Silent()))
 
 
-async def _preview(prepared: Prepared, watching: Watcher) -> list[Previewed]:
+async def preview_prepared(prepared: Prepared, watching: Watcher) -> list[Previewed]:
     """Play the cases of a small plan against a store that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="hipo-preview-") as folder:
         async with connected(prepared) as connections:

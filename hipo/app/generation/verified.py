@@ -22,6 +22,7 @@ from hipo.app.running.interrupts import left_when_stopped
 from hipo.app.running.watching import Spending, spent, watched
 from hipo.app.runs.resumption import planned_with
 from hipo.app.verification.verify import (
+    check_asked,
     check_settings,
     judge_prompts,
     make_ready,
@@ -74,6 +75,7 @@ class VerifiedPlay:
         ids = {arm.id for arm in planned}
         arms = [*planned, *(arm for arm in there if arm.id not in ids)]
         _, _, panels = check_settings(recipe, prepared.scheme, arms)
+        check_asked(self.overrides, panels)
         return panels
 
     def prompts(self, prepared: Prepared, own_templates: Mapping[str, str]) -> JudgePrompts:

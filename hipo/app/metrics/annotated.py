@@ -55,7 +55,7 @@ class Annotated:
         """Return item -> group by a column; None where there is nothing to group by.
 
         Raises:
-            UsageError: there is no such column.
+            UsageError: there is no such column, or it says nothing of any item.
         """
         name = self.default if by is None else by
         if not name:
@@ -63,6 +63,8 @@ class Annotated:
         if name not in self.columns:
             hint = suggestion(name, self.columns, listing="there are")
             raise UsageError(f"nothing can be grouped by {name!r}", hint)
+        if by is not None and not any(self.columns[name].values()):
+            raise UsageError(f"no item has a {name!r} to be grouped by", "leave --by out")
         return self.columns[name]
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import UsageError
+
+if TYPE_CHECKING:
+    from hipo.app.models.resolution import ModelUse
+    from scenarios.spec import Scenario
+
+OF_PLAIN_SCENARIOS = ("turns", "openings")
+"""Fields that say nothing of a scenario with a flow."""
 
 
 def check_used(recipe: Recipe, given: Mapping[str, Any], options: Mapping[str, str]) -> None:
@@ -70,3 +78,47 @@ def _asked_roles(recipe: Recipe) -> set[str]:
         for name in recipe.strategies
         for role in STRATEGIES.get(name).roles(recipe.strategy_settings(name))
     }
+
+
+def check_used_in_plan(
+    given: Mapping[str, Any],
+    options: Mapping[str, str],
+    scenarios: Iterable[Scenario],
+    uses: Iterable[ModelUse] = (),
+) -> None:
+    """Do nothing where options change something of a plan, now that its parts are known.
+
+    Args:
+        given: their values by dotted field; None or nothing where an option was not given.
+        options: the name of the option of a field.
+        scenarios: those that are played.
+        uses: the models that are asked, judges too.
+
+    Raises:
+        UsageError: one changes nothing.
+    """
+    named = [options[field] for field in OF_PLAIN_SCENARIOS if given.get(field)]
+    if named and all(scenario.flow for scenario in scenarios):
+        raise UsageError(
+            f"{' and '.join(named)} {'change' if len(named) > 1 else 'changes'} nothing: every"
+            " scenario that is played has a flow, which says how it begins and how long it is",
+            "leave it out, or play a scenario without a flow",
+        )
+    if given.get("limits.batch"):
+        check_some_batch(uses)
+
+
+def check_some_batch(uses: Iterable[ModelUse]) -> None:
+    """Do nothing where a model is asked that does not run in this process.
+
+    Raises:
+        UsageError: all models run in this process, so ``--batch`` changes nothing.
+    """
+    asked = {use.spec.name: PROVIDERS.get(use.spec.provider) for use in uses}
+    if all(provider.is_local for provider in asked.values()):
+        found = ", ".join(sorted(asked)) or "none"
+        raise UsageError(
+            f"--batch changes nothing: models in this process answer at once, and no other is asked"
+            f" (asked: {found})",
+            "leave --batch out, or name a model of a provider that takes batches",
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -31,6 +31,7 @@ from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
+from scenarios.spelling import suggestion
 
 Target = Literal["label-studio", "argilla", "csv", "pdf"]
 _ENDINGS: dict[Target, str] = {
@@ -62,6 +63,7 @@ def export_answers(
     annotator: str | None = None,
     blank: bool = False,
     blind: bool | None = None,
+    told: Collection[str] = (),
 ) -> WrittenAnswers:
     """Write a study for another tool; it is begun where the run has none.
 
@@ -74,11 +76,12 @@ def export_answers(
         annotator: one code whose answers are written only; None is all.
         blank: whether rows to fill in are written instead of answers (csv).
         blind: whether declared labels are left out; None: in every mode but ``review``.
+        told: the fields of ``options`` that the user gave; a study that was begun otherwise is refused.
 
     Raises:
-        UsageError: there is nothing to review, or no such study among those there are; a package
-            is missing, the file's ending is another tool's, it cannot be written, or a sheet to fill
-            in is there already.
+        UsageError: there is nothing to review, no such study among those there are, or one that was
+            begun otherwise; nobody of that code has answered; a package is missing, the file's
+            ending is another tool's, it cannot be written, or a sheet to fill in is there already.
     """
     if blank and (to != "csv" or annotator is not None):
         raise UsageError(
@@ -95,6 +98,14 @@ def export_answers(
         )
         exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
         dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
+        _check_begun(chosen, options, told, len(dialogues))
+        answers = sum(len(dialogue.sheets) for dialogue in dialogues)
+        if annotator is not None and not answers:
+            who = sorted({sheet.annotator for sheet in store.sheets.sheets(chosen)})
+            raise UsageError(
+                f"the study {chosen.id} holds no answer of {annotator!r}",
+                suggestion(annotator, who, listing="who answered") or "leave --annotator out",
+            )
         hidden = chosen.mode != "review" if blind is None else blind
         files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
         paths = _paths(output or folder / f"review-{chosen.id}", to, list(files))
@@ -103,8 +114,29 @@ def export_answers(
         for path, content in zip(paths, files.values(), strict=True):
             with new_file(path, 0o600) as file:  # it holds notes in people's own words
                 file.write(content)
-    answers = sum(len(dialogue.sheets) for dialogue in dialogues)
     return WrittenAnswers(paths, len(dialogues), answers)
+
+
+def _check_begun(
+    study: ReviewStudy, options: ReviewOptions, told: Collection[str], dialogues: int
+) -> None:
+    """Do nothing where a study is as the options would begin it.
+
+    Raises:
+        UsageError: it was begun otherwise.
+    """
+    differing = [
+        f"{option} {getattr(study, name)}"
+        for name, option in (("mode", "--mode"), ("per_item", "--per-item"))
+        if name in told and getattr(study, name) != getattr(options, name)
+    ]
+    if options.most is not None and dialogues > options.most:
+        differing.append(f"{dialogues:,} dialogues")
+    if differing:
+        raise UsageError(
+            f"the study {study.id} was begun with {', '.join(differing)}, and stays as it is",
+            "leave --mode, --per-item and -n out; hipo review serve --study NAME begins another",
+        )
 
 
 def import_answers(folder: Path, file: Path, study: str | None = None) -> ImportedReviews:

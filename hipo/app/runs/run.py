@@ -48,13 +48,9 @@ class VerdictRecord:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run on disk, and what generating it has just done."""
+    """A run on disk."""
 
     folder: Path
-    outcome: RunOutcome | None = None
-    """What :func:`hipo.generate` did; None for a run that was only opened."""
-    calls: int = 0
-    """Requests that :func:`hipo.generate` sent."""
 
     def __post_init__(self) -> None:
         """Take the folder as a text, too."""
@@ -147,6 +143,16 @@ class Run:
             decision = Decision(ending.case.id, ending.arm, verdict, "expert", reason, note.strip())
             store.judgements.decide_now(decision)
             return next(_verdicts(store, [ending]))
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRun(Run):
+    """A run on disk, and what generating it has just done."""
+
+    outcome: RunOutcome
+    """What was done; ``stopped`` says why it ended early, if it did."""
+    calls: int
+    """Requests that were sent."""
 
 
 RunLike = Run | str | Path

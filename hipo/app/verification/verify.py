@@ -14,7 +14,7 @@ from hipo.app.judging.tools import JudgingReady, equipped
 from hipo.app.models.batching import batching
 from hipo.app.models.endpoints import EndpointPool, local_run
 from hipo.app.options.values import several
-from hipo.app.options.verification import VerificationOverrides
+from hipo.app.options.verification import OPTION_OF, VerificationOverrides
 from hipo.app.preparation.executors import executor_for
 from hipo.app.running.interrupts import interruptible, left_when_stopped
 from hipo.app.running.ledgers import run_ledger
@@ -38,6 +38,7 @@ from quality.flags import judge_codes
 from quality.gates.registry import GATES
 from quality.gates.runner import GateChecks
 from quality.gates.settings import GateSettings, gate_settings
+from quality.judges.registry import JUDGES
 from quality.policy import Policy, load_policy, policy_names
 from quality.unverified import VerificationSetup
 from quality.verify import Verification
@@ -68,6 +69,7 @@ def make_ready(store: RunStore, overrides: VerificationOverrides) -> JudgingRead
     material = load_material(store)
     recipe = overrides.over(material.recipe)
     policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
+    check_asked(overrides, panels)
     scenarios = material.scenarios.values()
     prompts = judge_prompts(
         material.scheme, scenarios, overrides.prompt_dir, material.own_templates
@@ -108,6 +110,28 @@ def check_settings(
             "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
         )
     return policy, gates, panels
+
+
+def check_asked(overrides: VerificationOverrides, panels: Panels) -> None:
+    """Do nothing unless an option says how judges are asked of whom none is on a panel.
+
+    Raises:
+        UsageError: one does.
+    """
+    jurors = [juror for panel in panels.by_arm.values() for juror in panel.jurors]
+    shipped = [juror for juror in jurors if juror.extension.name in JUDGES.shipped]
+    asked = {
+        "judge_style": any(juror.extension.source == "external" for juror in shipped),
+        "judge_calls": bool(shipped),
+        "judge_max_tokens": any(juror.use is not None for juror in jurors),
+    }
+    for name, of_use in asked.items():
+        if getattr(overrides, name) is not None and not of_use:
+            option = OPTION_OF[f"verification.{name}"]
+            raise UsageError(
+                f"{option} says how judges are asked, and of those it is for none is on the panel",
+                f"name a model with --judge provider/model, or leave {option} out",
+            )
 
 
 def verify(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from hipo.app.options.groups import OptionGroup
-from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.options.recipe import OPTION_OF, RecipeChanges, overridden
+from hipo.app.options.unused import check_used_in_plan
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.runs.folders import RUNS
 from hipo.app.workers.wanted import check_sent_at_once
@@ -121,7 +122,7 @@ def generate(
             of_runs |= {"--pilot": pilot, **dict.fromkeys(until.given, True)}
         _check_look("--preview" if preview else "--pilot", of_runs)
         return _look(
-            resolved, overrides, until, output_format, preview or pilot or 0,
+            resolved, overrides, until, output_format, preview or pilot or 0, given=given,
             forecast=not preview, dry_run=dry_run, quiet=quiet,
         )  # fmt: skip
     if workers is not None:
@@ -130,6 +131,9 @@ def generate(
     from hipo.cli.generate.run import print_plan, run_prepared  # noqa: PLC0415 - brings most of hipo
 
     prepared, play, ending = _prepared(resolved, folder, resume, overrides, until, verify=verify)
+    judges = [] if play is None else play.check(prepared).uses
+    uses = [*prepared.uses.values(), *judges]
+    check_used_in_plan(given, OPTION_OF, prepared.scenarios.values(), uses)
     if dry_run:
         print_plan(prepared, folder, play, output_format, retry_failed=retry_failed)
         return ExitCode.DONE
@@ -179,6 +183,7 @@ def _look(
     output_format: Format,
     cases: int,
     *,
+    given: RecipeChanges,
     forecast: bool,
     dry_run: bool,
     quiet: bool,
@@ -187,9 +192,11 @@ def _look(
     from hipo.cli.generate import trial  # noqa: PLC0415 - brings most of hipo
 
     if not forecast:
-        return trial.show_preview(recipe, cases, output_format, quiet=quiet)
+        return trial.show_preview(recipe, given, cases, output_format, quiet=quiet)
     until.check_pilot(dry_run=dry_run)
-    return trial.forecast(recipe, overrides, output_format, cases=cases, until=until, quiet=quiet)
+    return trial.forecast(
+        recipe, overrides, output_format, given=given, cases=cases, until=until, quiet=quiet
+    )
 
 
 def _prepared(

@@ -11,7 +11,7 @@ from hipo.app.generation.generate import generate_prepared
 from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation.prepared import Prepared
 from hipo.app.running.watching import Watcher
-from hipo.app.runs.run import Run
+from hipo.app.runs.run import GeneratedRun
 from hipo.cli.options.workers import Workers
 from hipo.cli.reports.estimate import plan_as_json, plan_as_text
 from hipo.cli.reports.quota import quota_as_json, quota_as_text
@@ -70,14 +70,14 @@ def run_prepared(
     elif not quiet:
         write_text(_as_text(run, prepared, play, ending))
     outcome = run.outcome
-    if outcome is not None and outcome.stopped is not None:
+    if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    failed = run.state().failed or (outcome is not None and outcome.unjudged)
+    failed = run.state().failed or outcome.unjudged
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 
 def _as_json(
-    run: Run, play: VerifiedPlay | None, ending: SaturatedPlay | None
+    run: GeneratedRun, play: VerifiedPlay | None, ending: SaturatedPlay | None
 ) -> dict[str, object]:
     """Return the state of a run, and what judging it at once and ending at saturation add to it.
 
@@ -86,7 +86,7 @@ def _as_json(
     standing = _quota_of(run.folder, play)
     quota = None if standing is None else quota_as_json(standing)
     state = state_as_json(run.folder, run.state(), quota)
-    if play is not None and run.outcome is not None:
+    if play is not None:
         state["unjudged"] = dict(run.outcome.unjudged)
     if ending is None or ending.curve is None:
         return state
@@ -94,7 +94,7 @@ def _as_json(
 
 
 def _as_text(
-    run: Run, prepared: Prepared, play: VerifiedPlay | None, ending: SaturatedPlay | None
+    run: GeneratedRun, prepared: Prepared, play: VerifiedPlay | None, ending: SaturatedPlay | None
 ) -> str:
     """Return the summary of a run, what judges said, and what it went on for."""
     parts = [summary(run)]

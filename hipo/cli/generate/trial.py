@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from hipo.app.generation.pilot import run_pilot
-from hipo.app.generation.preview import preview as preview_cases
+from hipo.app.generation.preview import preview_prepared
+from hipo.app.options.recipe import OPTION_OF, RecipeChanges
+from hipo.app.options.unused import check_used_in_plan
 from hipo.app.options.verification import VerificationOverrides
-from hipo.app.preparation.prepared import prepare
+from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.cli.generate.until import Until
 from hipo.cli.reports.estimate import pilot_as_json, pilot_as_text
 from hipo.cli.show.dialogue_json import dialogue_as_json
@@ -26,6 +28,7 @@ def forecast(
     overrides: VerificationOverrides,
     output_format: Format,
     *,
+    given: RecipeChanges,
     cases: int,
     until: Until,
     quiet: bool,
@@ -37,6 +40,7 @@ def forecast(
     if recipe.shard is not None:
         raise UsageError("--pilot makes a forecast of the whole plan", "leave --shard out")
     prepared = prepare(recipe)
+    _check_used(given, prepared)
     if until.accepted is None and cases > len(prepared.plan):
         cases = len(prepared.plan)
         say(f"the pilot plays the whole plan, which has no more than {plural(cases, 'case')}")
@@ -57,10 +61,14 @@ def forecast(
     return ExitCode.DONE
 
 
-def show_preview(recipe: Recipe, n: int, output_format: Format, *, quiet: bool) -> int:
+def show_preview(
+    recipe: Recipe, given: RecipeChanges, n: int, output_format: Format, *, quiet: bool
+) -> int:
     """Play and print; failures, and where a slow one stands, go to standard error."""
     with others_apart():
-        shown = preview_cases(recipe, n, watcher=watcher(quiet=quiet, name="preview"))
+        prepared = prepare(recipe.with_changes({"n": n, "shard": None}))
+        _check_used(given, prepared)
+        shown = asyncio.run(preview_prepared(prepared, watcher(quiet=quiet, name="preview")))
     if output_format is Format.JSON:
         write_json(
             [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
@@ -72,3 +80,8 @@ def show_preview(recipe: Recipe, n: int, output_format: Format, *, quiet: bool) 
             heading = Heading("-", played.arm.label, played.scenario)
             print(render(played.dialogue, heading, trace=True), end="\n\n")
     return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES
+
+
+def _check_used(given: RecipeChanges, prepared: Prepared) -> None:
+    """Raise where an option that was given changes nothing of what is played for a look."""
+    check_used_in_plan(given, OPTION_OF, prepared.scenarios.values(), prepared.uses.values())

@@ -24,7 +24,7 @@ from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.sqlite import database_bytes
 
 if TYPE_CHECKING:
-    from hipo.app.runs.run import Run
+    from hipo.app.runs.run import GeneratedRun
 
 SHOWN = 4
 """Names of a model that changed that are shown."""
@@ -179,11 +179,9 @@ def changes_of(state: RunState) -> list[str]:
     ]
 
 
-def summary(run: Run) -> str:
+def summary(run: GeneratedRun) -> str:
     """Return what generating a run has just done, and where it is."""
     state, outcome = run.state(), run.outcome
-    if outcome is None:
-        return state_as_text(run.folder, state)
     failed = sum(outcome.failed.values())
     lines = []
     idle = run.calls == 0 and not outcome.done and not failed and not outcome.unjudged

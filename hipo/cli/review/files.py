@@ -53,14 +53,16 @@ def export_answers(
     blind: bool | None = typer.Option(
         None, "--blind/--declared", help="Without declared labels; default for a quiz."
     ),
-    mode: ModeChoice = typer.Option(
-        ModeChoice.REVIEW, "--mode", help="Of a study that is begun by this."
+    mode: ModeChoice | None = typer.Option(
+        None, "--mode", help="Of a study that is begun by this; default review.", show_default=False
     ),
     everything: bool = typer.Option(False, "--all", help="The same: every dialogue."),
     most: int | None = typer.Option(
         None, "-n", "--count", min=1, help="The same: at most so many."
     ),
-    per_item: int = typer.Option(3, "--per-item", min=1, help="The same: people per item."),
+    per_item: int | None = typer.Option(
+        None, "--per-item", min=1, help="The same: people per item; default 3.", show_default=False
+    ),
 ) -> int:
     """Write a study for another tool, or to print: its dialogues, and the answers so far.
 
@@ -72,10 +74,12 @@ def export_answers(
 
     folder = find_run(run)
     options = ReviewOptions(
-        mode=mode.value, name=study, everything=everything, most=most, per_item=per_item
-    )
+        mode=(mode or ModeChoice.REVIEW).value, name=study, everything=everything, most=most,
+        per_item=per_item or 3,
+    )  # fmt: skip
+    told = [name for name, said in (("mode", mode), ("per_item", per_item)) if said is not None]
     written = write_answers(
-        folder, to.value, output, options, annotator=annotator, blank=blank, blind=blind
+        folder, to.value, output, options, annotator=annotator, blank=blank, blind=blind, told=told
     )
     for path in written.paths:
         print(path)

@@ -8,7 +8,8 @@ import typer
 
 from hipo.app.generation.preview import Previewed
 from hipo.app.generation.preview import preview as preview_cases
-from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.options.recipe import OPTION_OF, RecipeChanges, overridden
+from hipo.app.options.unused import check_used_in_plan
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import with_recipe_options
 from hipo.cli.scenarios.options import (
@@ -62,7 +63,9 @@ def preview(
     fact: str | None = typer.Option(
         None, "--fact", help="The id of the private fact; default the first.", show_default=False
     ),
-    turns: int = typer.Option(2, "--turns", min=1, help="Improvised exchanges."),
+    turns: int | None = typer.Option(
+        None, "--turns", min=1, help="Improvised exchanges; default 2.", show_default=False
+    ),
     seed: int = typer.Option(0, "--seed", help="Another seed, another dialogue."),
     strategy: str = STRATEGY,
     language: str | None = LANGUAGE,
@@ -83,12 +86,13 @@ def preview(
     """
     scenario = find(target, scenario_dirs, real_names=real_names).scenario
     label_scheme = load_scheme(scheme or scenario.scheme)
+    check_used_in_plan({**given, "turns": turns}, OPTION_OF, [scenario])
     recipe = overridden(
         Recipe(),
         {
             "scenarios": [scenario.id],
             **_facts(scenario, fact),
-            "turns": [str(turns)],
+            "turns": [str(turns or 2)],
             "languages": [language or scenario.languages[0]],
             "seed": seed,
             "scheme": scheme or scenario.scheme,

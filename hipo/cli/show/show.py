@@ -36,8 +36,9 @@ def show(
     ),
     prompts: bool = typer.Option(False, "--prompts", help="Every prompt of its case, verbatim."),
     wanted: ListingFilter,
-    count: int = typer.Option(
-        LISTED, "-n", "--count", min=1, rich_help_panel=OptionGroup.DIALOGUES, help="How many to list."
+    count: int | None = typer.Option(
+        None, "-n", "--count", min=1, rich_help_panel=OptionGroup.DIALOGUES, show_default=False,
+        help=f"How many to list; default {LISTED}.",
     ),
     skip: int = typer.Option(
         0, "--skip", min=0, rich_help_panel=OptionGroup.DIALOGUES,
@@ -54,7 +55,7 @@ def show(
             "--trace and --prompts are about one dialogue, and none is named",
             f"hipo show {run} lists them: give the id of one",
         )
-    if dialogue is not None and (wanted != ListingFilter() or count != LISTED or skip):
+    if dialogue is not None and (wanted != ListingFilter() or count or skip):
         raise UsageError(
             f"filters, -n and --skip are about the list, and {dialogue!r} names one dialogue",
             "leave them or the id out",
@@ -67,9 +68,10 @@ def show(
 
         show_dialogue(folder, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
         return ExitCode.DONE
+    most = count or LISTED
     with open_listing(folder) as listing:
-        rows = listing.listed(wanted, count=count + 1, skip=skip)
-    _list(run, rows[:count], arms, output_format, more=len(rows) > count, after=skip + count)
+        rows = listing.listed(wanted, count=most + 1, skip=skip)
+    _list(run, rows[:most], arms, output_format, more=len(rows) > most, after=skip + most)
     return ExitCode.DONE
 
 

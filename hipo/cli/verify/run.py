@@ -7,9 +7,12 @@ from pathlib import Path
 
 from hipo.app.estimates.judging import estimate_judging
 from hipo.app.estimates.judging_estimate import JudgingEstimate
+from hipo.app.models.resolution import ModelUse
+from hipo.app.options.unused import check_some_batch
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Watcher
-from hipo.app.verification.jury import estimate_jury
+from hipo.app.runs.old_runs import bring_up_to_date
+from hipo.app.verification.jury import estimate_jury, make_jury
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import make_ready, verify_async
 from hipo.cli.reports.estimate import at_providers_as_text, judging_as_json, judging_as_text
@@ -54,6 +57,22 @@ def run_verification(
     if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
+
+
+def check_batch(folder: Path, overrides: VerificationOverrides, jury: JuryRequest | None) -> None:
+    """Do nothing where ``--batch`` is given and a model is asked that does not run in this process.
+
+    Raises:
+        UsageError: none is, or judges or jurors are not fit.
+    """
+    bring_up_to_date(folder)
+    uses: list[ModelUse] = []
+    with RunStore.open(folder, readonly=True) as store:
+        if jury is not None:
+            uses += make_jury(store, jury, overrides).uses.values()
+        if jury is None or overrides.judges:
+            uses += make_ready(store, overrides).panels.uses
+    check_some_batch(uses)
 
 
 def print_estimate(

@@ -69,6 +69,8 @@ def verify(
         )
     overrides.check_used(jurors=jury is not None)
     overrides = _with(overrides, given)
+    if overrides.batch:
+        verify_run.check_batch(folder, overrides, jury)
     if dry_run:
         return verify_run.print_estimate(
             folder, overrides, jury, output_format, retry_unreadable=retry_unreadable

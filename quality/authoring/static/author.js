@@ -1,79 +1,14 @@
 "use strict";
-// One form for scenarios and one for schemes, from a description of their fields. What the form does
-// not know stays in `data` as it came. Texts only ever become text nodes.
+// One form for scenarios and one for schemes, from the description of their fields in author_fields.js.
+// What the form does not know stays in `data` as it came. Texts only ever become text nodes.
 const form = document.getElementById("author");
-
-const text = (key, name, hint = "", more = {}) => ({ kind: "text", key, name, hint, ...more });
-const choice = (key, name, options, hint = "", more = {}) => ({ kind: "choice", key, name, options, hint, ...more });
-const group = (key, name, fields) => ({ kind: "group", key, name, fields });
-const items = (key, name, one, fields, fresh, hint = "") => ({ kind: "items", key, name, one, fields, fresh, hint });
-const lines = (key, name, one, hint = "") => ({ kind: "items", key, name, one, fields: null, fresh: () => "", hint });
-const names = (key, name, options, hint = "") => ({ kind: "names", key, name, options, hint });
 
 const GO_ON = "What you wrote stays in this window: start hipo author again if it has ended, open the link that it prints in another window of this browser, and save here.";
 const CONTROLS = "input, textarea, select, button, [tabindex]";
 const GRID = { makes_false: "makes it false", misleads: "lets it mislead", makes_true: "makes it true", leaves_open: "leaves it open" };
 
-function scenarioFields(data, known) {
-  const claims = () => (Array.isArray(data.claims) ? data.claims.map((claim) => claim.id) : []);
-  const role = [
-    text("name", "Name", "A short noun phrase without “a” or “the”."), text("description", "Description", "Public: nothing private in it."),
-    text("aim", "Aim", "Goes on after “wants to”."), text("voice", "Voice", "How this person talks. May be left out.", { optional: true }),
-  ];
-  const statement = [text("text", "Statement"), names("claims", "Claims it makes", claims)];
-  const roles = () => Object.keys(data.roles || {});
-  const facts = Array.isArray(data.facts) ? data.facts : [];
-  // With a flow alone, or where a file has it without one, which is told at its field.
-  const shared = data.flow || facts.some((fact) => fact && fact.also_known_by)
-    ? [names("also_known_by", "Also known by", roles, "Who else knows it, besides the owner; each is told who does.")] : [];
-  const goals = Object.keys((((data.opening || {}).by_goal || [])[0] || {}).statements || {});
-  const fields = [
-    group(null, "Scene", [
-      text("title", "Title", "Gives no fact away."), choice("category", "Category", known.categories),
-      text("summary", "Summary", "One sentence that says what it is about."), names("tags", "Tags", () => known.tags),
-      lines("languages", "Languages that the texts are written in", "language", "Codes, as en, es or zh; without any, en."),
-      text("background", "Background", "Three to six sentences that everybody knows.", { rows: 5 }),
-    ]),
-    group("roles", "Roles", roles().map((key) => group(key, key, role))),
-  ];
-  if (!data.flow) {
-    fields.push(
-      group("opening", "Openings", [
-        group("shared", "Shared: the same under every goal", [
-          items("exchanges", "Easy questions and true answers", "exchange", [text("question", "Question"), text("answer", "Answer"), names("claims", "Claims it makes", claims)], () => ({ question: "", answer: "", claims: [] })),
-          lines("hard_question", "The question this is all about", "wording"),
-        ]),
-        items("by_goal", "By goal: a question, and what answers it under each goal", "question",
-          [text("question", "Question"), group("statements", "Statements", goals.map((goal) => group(goal, goal, statement)))],
-          () => ({ question: "", statements: Object.fromEntries(goals.map((goal) => [goal, { text: "", claims: [] }])) })),
-      ]));
-  }
-  fields.push(
-    items("claims", `Claims: what ${data.flow ? "somebody" : "the responder"} holds out as true`, "claim", [text("id", "Id"), text("text", "One sentence, true or false")], () => ({ id: "", text: "" })),
-    items("facts", "Private facts", "fact",
-      [text("id", "Id"), text("about", "About", "Names the subject without telling the fact."), text("text", "The fact", "One or two full sentences in the third person."),
-        choice("owner", "Owner", roles, data.flow ? "Who knows it." : "Who knows it; dialogues are about facts of the responder.", { preset: "responder" }), ...shared,
-        text("angle", "Angle", "A question that brings it up, from somebody who does not know it.", { optional: true }),
-        items("cover", "Cover: claims a deceiver would have believed instead", "cover", [choice("claim", "Claim", claims), choice("gain", "Who gains", ["self", "protects", "surprise"], "", { preset: "self" })], () => ({ claim: claims()[0] || "", gain: "self" }))],
-      () => ({ id: "", about: "", text: "", ...(data.flow ? { owner: roles()[0] } : {}) })),
-    { kind: "grid", name: "Facts × claims: what each fact does to each claim" },
-    group("outcome", "Outcome", [text("text", "How it ended"), text("as_of", "As of", "YYYY, YYYY-MM or YYYY-MM-DD.")]));
-  return fields;
-}
-
-function schemeFields(data) {
-  const labels = (dimension) => () => (dimension.labels || []).map((label) => label.id);
-  return [
-    group(null, "The scheme", [text("title", "Title"), text("description", "Description", "What is labelled, and what for.", { rows: 3 }), text("source", "Source"),
-      choice("assigned", "Assigned to a dialogue: the goal", () => ["", ...(data.dimensions || []).map((one) => one.id)])]),
-    items("dimensions", "Dimensions: the questions", "dimension", [
-      text("id", "Id"), choice("level", "Level", ["utterance", "dialogue", "span"]), choice("measurement", "Measurement", ["nominal", "ordinal", "interval", "multi"]),
-      text("title", "Title"), text("question", "Question"),
-      items("labels", "Labels", "label", [text("id", "Id"), text("definition", "Definition"), text("example", "Example", "", { optional: true }), lines("aliases", "Other spellings", "spelling")], () => ({ id: "", definition: "" })),
-      items("steps", "Steps: the first that holds gives the label", "step", [text("when", "When"), { kind: "choice", key: "label", name: "Label", options: labels, ofItem: true, hint: "" }], () => ({ when: "", label: "" })),
-    ], () => ({ id: "", level: "utterance", measurement: "nominal", title: "", question: "", labels: [{ id: "", definition: "" }, { id: "", definition: "" }] })),
-  ];
-}
+const isPart = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const listed = (value) => (Array.isArray(value) ? value : typeof value === "string" ? [value] : []);
 
 class AuthorForm {
   constructor() {
@@ -160,6 +95,8 @@ class AuthorForm {
     }
     if (field.kind === "items") return this.list(field, holder, here);
     if (field.kind === "names") return this.checks(field, holder, here);
+    if (field.kind === "check") return this.tick(field, holder, here);
+    if (field.kind === "entries") return this.entries(field, holder, here);
     if (field.kind === "grid") return this.grid(field);
     return this.input(field, holder, here);
   }
@@ -188,11 +125,12 @@ class AuthorForm {
     } else {
       control = this.make("textarea", { id, rows: field.rows || 1 });
     }
-    control.value = value === undefined || value === null ? "" : String(value);
+    control.value = value === undefined || value === null ? "" : String(field.show ? field.show(value) : value);
     control.setAttribute("aria-describedby", `${id}-said`);
     control.addEventListener(field.kind === "choice" ? "change" : "input", () => {
       if (control.value === "" && (field.optional || field.kind === "choice")) delete holder[field.key];
-      else holder[field.key] = control.value.replace(/\s*\n\s*/g, " ");
+      else holder[field.key] = (field.read || String)(control.value.replace(/\s*\n\s*/g, " "));
+      if (field.touched) field.touched();
       this.changed(false);
     });
     // Other parts of the form name this id: they are drawn anew once the focus has gone on.
@@ -201,36 +139,75 @@ class AuthorForm {
   }
 
   checks(field, holder, path) {
-    const chosen = Array.isArray(holder[field.key]) ? holder[field.key] : [];
+    const given = () => listed(holder[field.key]);
+    const chosen = given();
     const every = [...new Set([...field.options(), ...chosen])];
     if (!every.length) return this.list({ ...field, kind: "items", one: "entry", fields: null, fresh: () => "" }, holder, path);
-    const boxes = every.map((one) => {
+    const boxes = every.map((one, place) => {
       const box = this.make("input", { type: "checkbox" });
       box.checked = chosen.includes(one);
       box.addEventListener("change", () => {
-        const now = Array.isArray(holder[field.key]) ? holder[field.key] : [];
-        holder[field.key] = box.checked ? [...now, one] : now.filter((name) => name !== one);
+        holder[field.key] = box.checked ? [...given(), one] : given().filter((name) => name !== one);
+        if (field.ordered) this.draw(path, place);
         this.changed(false);
       });
-      return this.make("label", {}, box, ` ${one}`);
+      const turn = field.ordered && chosen.length > 1 && chosen.includes(one) ? ` (${chosen.indexOf(one) + 1})` : "";
+      return this.make("label", {}, box, ` ${one}${turn}`);
     });
     return this.make("div", { class: "field", "data-path": path, role: "group", "aria-label": field.name }, this.make("span", { class: "name" }, field.name), ...this.hints(field), this.make("div", { class: "checks" }, ...boxes), this.make("div", { class: "said-here" }));
   }
 
+  tick(field, holder, path) {
+    const box = this.make("input", { type: "checkbox" });
+    box.checked = holder[field.key] === undefined ? field.preset : holder[field.key] === true;
+    box.addEventListener("change", () => {
+      if (box.checked === field.preset) delete holder[field.key]; else holder[field.key] = box.checked;
+      this.changed(false);
+    });
+    return this.make("div", { class: "field", "data-path": path }, this.make("div", { class: "checks" }, this.make("label", {}, box, ` ${field.name}`)), this.make("div", { class: "said-here" }));
+  }
+
+  // Parts that are known by their ids, as roles are: one is added under the id that is typed.
+  entries(field, holder, path) {
+    const held = isPart(holder[field.key]) ? holder[field.key] : {};
+    const parts = Object.keys(held).map((key) => {
+      const here = this.path(path, key);
+      const remove = this.adds(`Remove this ${field.one}`, () => { delete held[key]; this.changed(true, path); });
+      const box = this.part(here, key, ...(isPart(held[key]) ? field.fields.map((one) => this.field(one, held[key], here)) : []), this.make("div", { class: "buttons" }, remove));
+      box.classList.add("item");
+      return box;
+    });
+    const id = `f${(this.count += 1)}`;
+    const typed = this.make("input", { id, type: "text", maxlength: "64", "aria-describedby": `${id}-said` });
+    const said = this.make("p", { class: "problem", id: `${id}-said`, role: "alert" });
+    const add = this.adds(`Add a ${field.one}`, () => {
+      const key = typed.value.trim();
+      if (!/^[a-z][a-z0-9_]*$/.test(key)) said.textContent = "An id has lower-case letters, digits and _, and begins with a letter.";
+      else if (Object.hasOwn(held, key)) said.textContent = `There is a ${field.one} ${key} already.`;
+      else { held[key] = {}; holder[field.key] = held; this.changed(true, this.path(path, key)); return; }
+      typed.focus();
+    });
+    typed.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); add.click(); } });
+    const adding = this.make("div", { class: "field adding" }, this.make("label", { for: id }, `Id of another ${field.one}`), typed, said, add);
+    return this.part(path, field.name, ...parts, adding);
+  }
+
   list(field, holder, path) {
-    const list = Array.isArray(holder[field.key]) ? holder[field.key] : [];
+    const list = listed(holder[field.key]);
+    // One text may stand for a list of it, and does until it is changed here.
+    const touched = () => { holder[field.key] = list; };
     const parts = list.map((item, index) => {
       const here = `${path}[${index}]`;
       let inside;
       if (field.fields === null) {
-        inside = [this.input(text(index, `${field.one} ${index + 1}`), list, here)];
+        inside = [this.input(text(index, `${field.one} ${index + 1}`, "", { touched }), list, here)];
       } else if (typeof item === "object" && item !== null) {
         const before = this.owner;
         if (field.key === "dimensions") this.owner = item;
         inside = field.fields.map((one) => this.field(one, item, here));
         this.owner = before;
       } else inside = [];
-      const remove = this.adds(`Remove this ${field.one}`, () => { list.splice(index, 1); if (!list.length) delete holder[field.key]; this.changed(true, path); });
+      const remove = this.adds(`Remove this ${field.one}`, () => { list.splice(index, 1); touched(); if (!list.length && !field.keeps) delete holder[field.key]; this.changed(true, path); });
       const buttons = this.make("div", { class: "buttons" }, remove);
       if (field.fields === null) return this.make("div", { class: "item" }, ...inside, buttons);
       const box = this.part(here, `${field.one} ${index + 1}${item && item.id ? `: ${item.id}` : ""}`, ...inside, buttons);

@@ -192,3 +192,26 @@ def test_a_label_that_does_not_exist_cannot_be_hidden(hipo: Hipo, run: Path) -> 
     result = hipo("review", "serve", str(run), "--all", "--hide", "veracity=Non")
     assert result.code == 2
     assert "veracity=None" in result.err
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (("--mode", "review"), "--mode quiz"),
+        (("--per-item", "2"), "--per-item 3"),
+        (("-n", "1"), "2 dialogues"),
+    ],
+)
+def test_a_study_that_was_begun_otherwise_is_refused_and_nothing_is_written(
+    run: Path, hipo: Hipo, given: tuple[str, ...], found: str
+) -> None:
+    export = ("review", "export", str(run), "--to", "csv", "--study", "first", "-o")
+    begun = ("--mode", "quiz", "--all", "-n", "2")
+    assert hipo(*export, "one.csv", *begun).code == 0
+    assert hipo(*export, "again.csv", *begun).code == 0
+    refused = hipo(*export, "other.csv", *given)
+    assert (refused.code, refused.out) == (2, "")
+    assert f"the study first was begun with {found}, and stays as it is" in refused.err
+    nobody = hipo(*export, "other.csv", "--annotator", "R9")
+    assert (nobody.code, "the study first holds no answer of 'R9'" in nobody.err) == (2, True)
+    assert not Path("other.csv").exists()

@@ -354,3 +354,14 @@ def test_a_map_that_reads_nothing_is_refused(
     assert result.code == 2, result
     assert said in result.err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("command", ["agreement", "qc"])
+def test_a_group_that_no_item_has_is_refused_where_it_is_asked_for(
+    hipo: Hipo, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "plain.csv").write_text("item,annotator,tone\nu1,Lin,4\nu1,Ada,5\n")
+    result = hipo(command, "plain.csv", "--by", "group")
+    assert (result.code, result.out) == (2, "")
+    assert "no item has a 'group' to be grouped by" in result.err
+    assert hipo(command, "plain.csv").code == 0

@@ -174,3 +174,18 @@ def test_a_summary_counts_what_rules_wrote():
         models={"offline/rules": 2, "compatible/offline": 3},
     )  # fmt: skip
     assert summary.offline_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--beta", "0.3"), "--beta is of dpo, and this training is sft"),
+        (("--epochs", "2", "--steps", "3"), "--epochs is of no use beside --steps (3)"),
+    ],
+)
+def test_an_option_that_changes_nothing_is_refused_before_the_base_is_looked_for(
+    hipo, label_set, options, named
+):
+    result = hipo("train", label_set, "--base", "nowhere", "-o", "out", *options)
+    assert (result.code, named in result.err) == (2, True), result.err
+    assert not Path("out").exists()

@@ -38,6 +38,8 @@ KEY = "models.default.api_key_env"
             "--accepted stops before",
             "hipo verify --foils",
         ),
+        (("--batch",), "--batch changes nothing: models in this process", "leave --batch out"),
+        (("--batch", "--verify"), "(asked: offline/judge, offline/rules)", "leave --batch out"),
     ],
 )
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
@@ -70,6 +72,77 @@ def test_a_look_at_a_few_cases_takes_no_options_of_a_run(
     result = offline("-n", "2", kind, "1", *options)
     assert (result.code, result.out) == (2, "")
     assert f"it takes no {named}\n" in result.err
+
+
+FLOWS = ("generate", "-m", "offline/random", "--scheme", "face_acts", "-n", "2")
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--dry-run",), ("--preview", "1"), ("--dry-run", "--pilot", "1")]
+)
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--turns", "2"), "--turns changes nothing: every scenario that is played has a flow"),
+        (("--openings", "by-goal"), "--openings changes nothing"),
+        (("--turns", "2", "--openings", "shared"), "--turns and --openings change nothing"),
+    ],
+)
+def test_lengths_and_openings_of_flows_alone_are_refused(
+    hipo: Hipo, tmp_path: Path, options: tuple[str, ...], named: str, more: tuple[str, ...]
+) -> None:
+    result = hipo(*FLOWS, *options, *more)
+    assert (result.code, result.out) == (2, "")
+    assert named in result.err
+    assert "play a scenario without a flow" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", [("--turns", "2"), ("--openings", "shared")])
+def test_a_preview_of_a_flow_refuses_what_says_nothing_of_it(
+    hipo: Hipo, option: tuple[str, ...]
+) -> None:
+    preview = ("scenarios", "preview", "rescue_boat", "-m", "offline/random", "--format", "json")
+    result = hipo(*preview, *option)
+    assert (result.code, f"{option[0]} changes nothing" in result.err) == (2, True)
+
+
+def test_a_study_refuses_what_changes_nothing_in_any_of_its_runs(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    studied = ("study", "-n", "1", "--scenarios", "used_car", "--strategy", "direct", "-o", "all",
+               "--models", "offline/rules")  # fmt: skip
+    result = hipo(*studied, "--batch")
+    assert (result.code, "(asked: offline/judge, offline/rules)" in result.err) == (2, True)
+    flows = hipo("study", *FLOWS[1:], "--strategy", "direct", "--turns", "2", "-o", "all")
+    assert (flows.code, "--turns changes nothing" in flows.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_how_judges_are_asked_is_refused_where_none_of_them_is_on_the_panel(
+    hipo: Hipo, offline: Hipo, tmp_path: Path
+) -> None:
+    assert hipo("generate", "-m", "offline/random", "--scenarios", "used_car", "-n", "1", "-o",
+                "made", "-q").code == 0  # fmt: skip
+    before = sorted(tmp_path.rglob("*"))
+    style = hipo("verify", "made", "--judge-style", "verify")
+    assert (style.code, "--judge-style says how judges are asked" in style.err) == (2, True)
+    assert "name a model with --judge provider/model" in style.err
+    for option, value in (("--judge-calls", "dialogue"), ("--judge-max-tokens", "300")):
+        nobody = hipo("verify", "made", "--no-self", option, value)
+        assert (nobody.code, f"{option} says how" in nobody.err) == (2, True)
+        assert hipo("verify", "made", option, value, "--dry-run").code == 0  # it judges itself
+    assert sorted(tmp_path.rglob("*")) == before
+    assert offline("-n", "1", "--verify", "--judge-style", "verify", "-o", "own", "-q").code == 0
+    random = ("generate", "-m", "offline/random", "--scenarios", "used_car", "-n", "1", "-o", "at")
+    at_once = hipo(*random, "--verify", "--judge-style", "commit")
+    assert (at_once.code, "--judge-style says how" in at_once.err) == (2, True)
+
+
+def test_what_a_recipe_says_of_batches_and_turns_is_no_mistake(hipo: Hipo, tmp_path: Path) -> None:
+    recipe = {"n": 1, "scheme": "face_acts", "turns": [2], "limits": {"batch": True}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe))
+    assert hipo("generate", "mine.yaml", "-m", "offline/random", "--dry-run").code == 0
 
 
 def test_what_a_recipe_says_of_other_strategies_is_no_mistake(hipo: Hipo, tmp_path: Path) -> None:
@@ -173,7 +246,37 @@ def test_a_task_of_another_scheme_is_refused_with_those_of_this_one(
         (("show", "made", "--prompts"), "about one dialogue", "give the id of one"),
         (("show", "made", "0", "--goal", "deception"), "'0' names one dialogue", "the id out"),
         (("show", "made", "0", "--skip", "3"), "'0' names one dialogue", "the id out"),
+        (("show", "made", "0", "-n", "20"), "'0' names one dialogue", "the id out"),
+        (("verify", "made", "--batch"), "--batch changes nothing", "leave --batch out"),
+        (("verify", "made", "--batch", "--dry-run"), "(asked: offline/judge)", "--batch out"),
+        (
+            ("verify", "made", "--juror", "offline/reader", "--batch"),
+            "(asked: offline/reader)",
+            "--batch out",
+        ),
+        (
+            (
+                "evaluate",
+                "made",
+                "--any",
+                "--task",
+                "hipo-utterance",
+                "-m",
+                "offline/judge",
+                "-o",
+                "scores",
+                "--batch",
+            ),
+            "(asked: offline/judge)",
+            "leave --batch out",
+        ),
         (("export", "made", "-o", "set", "--public"), "nothing is", "--push-to-hub REPO"),
+        (("export", "made", "-o", "set", "--compare-splits"), "one split", "--splits 80,10,10"),
+        (
+            ("export", "made", "-o", "set", "--no-embeddings"),
+            "nothing is compared",
+            "--against SET",
+        ),
         (("runs", "--dir", "other", "show", "made"), "the list of runs alone", "by its folder"),
         (("runs", "--format", "json", "show", "made"), "the list of runs alone", "behind show"),
         (

@@ -162,6 +162,87 @@ def test_who_knows_a_fact_is_chosen_by_keyboard_and_checked_as_in_a_file(
     assert (fact["owner"], fact["also_known_by"]) == ("adviser", ["caretaker"])
 
 
+def test_roles_and_phases_of_a_flow_are_written_by_keyboard(browser, three_people, tmp_path):
+    url, token = three_people
+    path = tmp_path / "pack" / "stairs.yaml"
+    before = path.read_text(encoding="utf-8")
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    page.goto(f"{url}/enter?token={token}")
+    page.goto(f"{url}/edit/stairs.yaml")
+    summary(page, "0 errors")
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    assert path.read_text(encoding="utf-8") == before
+    page.locator('[data-path="roles"] > .adding input').fill("A b")
+    press(page, '[data-path="roles"] > .adding button')
+    expect(page.locator('[data-path="roles"] > .adding [role=alert]')).to_contain_text("lower-case")
+    page.locator('[data-path="roles"] > .adding input').fill("niece")
+    page.keyboard.press("Enter")
+    assert page.evaluate(PATH) == "roles.niece.name"
+    for part, words in (("name", "niece"), ("description", "Visits."), ("aim", "help them")):
+        page.locator(f'[data-path="roles.niece.{part}"] textarea').fill(words)
+    page.locator('[data-path="roles.niece.labelled"] input').focus()
+    page.keyboard.press("Space")
+    press(page, '[data-path="roles.caretaker"] > .buttons button')
+    expect(page.locator('[data-path="roles.caretaker"]')).to_have_count(0)
+    press(page, '[data-path="flow"] > .adds')
+    assert page.evaluate(PATH) == "flow[2].id"
+    page.keyboard.type("goodbye")
+    who = page.locator('[data-path="flow[2].who"]')
+    for role in ("niece", "seeker"):
+        who.get_by_label(role).focus()
+        page.keyboard.press("Space")
+    expect(who).to_contain_text("niece (1)")
+    expect(who).to_contain_text("seeker (2)")
+    assert page.evaluate("document.activeElement.parentElement.textContent") == " seeker (2)"
+    page.locator('[data-path="flow[2].rounds"] textarea').fill("many")
+    expect(page.locator('[data-path="flow[2].rounds"] .said-here')).to_contain_text("found 'many'")
+    page.locator('[data-path="flow[2].rounds"] textarea').fill("1 to 3")
+    page.locator('[data-path="flow[2].brief"] textarea').fill("They part.")
+    page.locator('[data-path="flow[1].rounds"] textarea').fill("5")
+    press(page, '[data-path="flow[2].strategies"] > .adds')
+    press(page, '[data-path="flow[2].strategies.niece"] > .adds')
+    page.keyboard.type("make a joke")
+    summary(page, "0 errors")
+    look_at(page, "author-phases")
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    saved = read_yaml(path).data
+    assert "caretaker" not in saved["roles"]
+    assert saved["roles"]["niece"]["labelled"] is True
+    assert saved["flow"][1]["rounds"] == 5
+    assert saved["flow"][2] == {
+        "id": "goodbye", "who": ["niece", "seeker"], "rounds": [1, 3], "brief": "They part.",
+        "strategies": {"niece": ["make a joke"]},
+    }  # fmt: skip
+    assert "# Phases in order" in path.read_text(encoding="utf-8")
+
+
+def test_one_word_in_place_of_a_list_is_shown_and_stays_until_it_is_changed(
+    browser, three_people, tmp_path
+):
+    url, token = three_people
+    path = tmp_path / "pack" / "stairs.yaml"
+    text = path.read_text(encoding="utf-8")
+    oath = "  - {id: oath, who: caretaker, text: Your names please.}\n  - id: meeting"
+    path.write_text(text.replace("  - id: meeting", oath, 1), encoding="utf-8")
+    before = path.read_text(encoding="utf-8")
+    page = new_page(browser, viewport=PHONE)
+    page.goto(f"{url}/enter?token={token}")
+    page.goto(f"{url}/edit/stairs.yaml")
+    summary(page, "0 errors")
+    assert page.locator('[data-path="flow[0].who"]').get_by_label("caretaker").is_checked()
+    words = page.locator('[data-path="flow[0].text[0]"] textarea')
+    assert words.input_value() == "Your names please."
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    assert path.read_text(encoding="utf-8") == before
+    words.fill("Your name please.")
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    assert read_yaml(path).data["flow"][0]["text"] == ["Your name please."]
+
+
 def test_a_fact_of_question_and_answer_shows_whose_it_is_without_being_changed(
     browser, address, tmp_path
 ):
