@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from hipo.app.generation.generate import generate as generate
     from hipo.app.generation.plan_estimates import estimate as estimate
     from hipo.app.generation.preview import preview as preview
+    from hipo.app.generation.quota import plan_quota as plan_quota
+    from hipo.app.generation.quota import quota_standing as quota_standing
+    from hipo.app.generation.saturation import SaturatedPlay as SaturatedPlay
+    from hipo.app.generation.verified import VerifiedPlay as VerifiedPlay
+    from hipo.app.options.verification import VerificationOverrides as VerificationOverrides
+    from hipo.app.preparation.prepared import prepare as prepare
     from hipo.app.report.report import report as report
     from hipo.app.runs.run import Run as Run
     from hipo.app.runs.run import open_run as open_run
@@ -50,7 +56,10 @@ _MODULE_OF = {
     "Recipe": "pipeline.recipe",
     "Run": "hipo.app.runs.run",
     "RunError": "scenarios.errors",
+    "SaturatedPlay": "hipo.app.generation.saturation",
     "UsageError": "scenarios.errors",
+    "VerificationOverrides": "hipo.app.options.verification",
+    "VerifiedPlay": "hipo.app.generation.verified",
     "audit": "hipo.app.audit",
     "estimate": "hipo.app.generation.plan_estimates",
     "evaluate": "hipo.app.evaluation.evaluate",
@@ -59,8 +68,11 @@ _MODULE_OF = {
     "load_plugins": "scenarios.plugins",
     "load_recipe": "pipeline.recipe_source",
     "open_run": "hipo.app.runs.run",
+    "plan_quota": "hipo.app.generation.quota",
+    "prepare": "hipo.app.preparation.prepared",
     "preview": "hipo.app.generation.preview",
     "progress": "hipo.cli.terminal.progress",
+    "quota_standing": "hipo.app.generation.quota",
     "report": "hipo.app.report.report",
     "study": "hipo.app.study",
     "train": "hipo.app.train",
