@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from quality.derived import DERIVED
@@ -13,8 +13,8 @@ from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
 
-def with_derived(scheme: Scheme, annotations: Iterable[Annotation]) -> list[Annotation]:
-    """Return annotations with the numbers that follow from them, by whoever gave the labels.
+def with_derived(scheme: Scheme, annotations: Iterable[Annotation]) -> Iterator[Annotation]:
+    """Yield annotations with the numbers that follow from them, by whoever gave the labels.
 
     A number that a file brings along is put aside for the one that is computed. Labels of whole
     dialogues, and of parts of a turn, are not given to the functions.
@@ -25,19 +25,23 @@ def with_derived(scheme: Scheme, annotations: Iterable[Annotation]) -> list[Anno
     """
     derived = scheme.derived
     computed = {dimension.id for dimension in derived}
-    given = [a for a in annotations if a.dimension not in computed]
-    if not derived:
-        return given
     sheets: dict[tuple[str, ...], dict[int, dict[str, Annotation]]] = {}
-    for annotation in given:
+    for annotation in annotations:
+        if annotation.dimension in computed:
+            continue
+        yield annotation
         about = annotation.subject
-        if about.turn is None or about.part is not None or about.last_turn is not None:
+        if (
+            not derived
+            or about.turn is None
+            or about.part is not None
+            or about.last_turn is not None
+        ):
             continue
         key = (about.case, about.arm, annotation.kind, annotation.who, annotation.config)
         sheets.setdefault(key, {}).setdefault(about.turn, {})[annotation.dimension] = annotation
     for turns in sheets.values():
-        given += _numbers(scheme, [turns[turn] for turn in sorted(turns)])
-    return given
+        yield from _numbers(scheme, [turns[turn] for turn in sorted(turns)])
 
 
 def _numbers(scheme: Scheme, turns: list[dict[str, Annotation]]) -> list[Annotation]:

@@ -75,29 +75,32 @@ def selected(
     Raises:
         UsageError: nobody of this kind, or of this name, gave an answer; names those who did.
     """
-    everything = list(annotations)
-    mine = [a for a in everything if a.kind == selection.kind]
-    configs: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for annotation in mine:
-        configs[annotation.who][annotation.config] = None
     known = {dimension.id for dimension in scheme.dimensions}
-    answers: dict[tuple[str, str, str], Answer] = {}
-    for annotation in mine:
-        who = annotation.who
-        if len(configs[who]) > 1:
-            who = f"{who} ({annotation.config})"
-        if selection.who not in ("", MAJORITY, annotation.who, who):
+    configs: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    names: dict[str, None] = {}
+    values: dict[tuple[str, str, str, str], LabelValue] = {}
+    dialogues: dict[str, str] = {}
+    for one in annotations:
+        names[str(AnnotationSelection(one.kind, one.who))] = None
+        if one.kind != selection.kind:
             continue
-        if annotation.value is None or annotation.dimension not in known:
-            continue
-        item = subject_name(annotation.subject)
-        key = (item, annotation.dimension, who)
-        answers[key] = Answer(
-            item, annotation.dimension, who, annotation.value, dialogue_name(annotation.subject)
-        )
-    if not answers:
-        raise _nobody(everything, selection)
-    found = list(answers.values())
+        configs[one.who][one.config] = None
+        if one.value is not None and one.dimension in known:
+            item = subject_name(one.subject)
+            dialogues.setdefault(item, dialogue_name(one.subject))
+            values[item, one.dimension, one.who, one.config] = one.value
+    called = {
+        (who, config): f"{who} ({config})" if len(of_them) > 1 else who
+        for who, of_them in configs.items()
+        for config in of_them
+    }
+    found = [
+        Answer(item, dimension, called[who, config], value, dialogues[item])
+        for (item, dimension, who, config), value in values.items()
+        if selection.who in ("", MAJORITY, who, called[who, config])
+    ]
+    if not found:
+        raise _nobody(names, selection)
     return _majorities(found, str(selection)) if selection.who == MAJORITY else found
 
 
@@ -112,8 +115,7 @@ def _majorities(answers: Sequence[Answer], name: str) -> list[Answer]:
     ]
 
 
-def _nobody(annotations: Sequence[Annotation], selection: AnnotationSelection) -> UsageError:
-    names = dict.fromkeys(str(AnnotationSelection(a.kind, a.who)) for a in annotations)
+def _nobody(names: Iterable[str], selection: AnnotationSelection) -> UsageError:
     return UsageError(
         f"there is no answer of {str(selection)!r}",
         suggestion(str(selection), names, listing="there are") or "nobody has answered anything",

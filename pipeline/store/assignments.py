@@ -58,11 +58,15 @@ _OPEN = f"""
         and (s.leased_until > ? or {_LIVE.format(item="i.seq")} < ?)
         and not exists (select 1 from adjudications j where j.item = i.seq)
     order by s.opened_at desc limit 1"""  # noqa: S608 - constants only
+# Which items are taken is found once: to look it up for each item would take twice as long.
 _FREE = f"""
     from review_items i
-    where i.study = ? and {_LIVE.format(item="i.seq")} < ?
-        and not exists (select 1 from assignments m where m.item = i.seq and m.annotator = ?)
-        and not exists (select 1 from adjudications j where j.item = i.seq) and {_WISHED}"""  # noqa: S608 - constants only
+    where i.study = ? and i.seq not in (select item from assignments where annotator = ?)
+        and i.seq not in (select item from adjudications)
+        and i.seq not in (
+            select item from assignments
+            where annotator <> ? and (state = 'done' or leased_until > ?)
+            group by item having count(*) >= ?) and {_WISHED}"""  # noqa: S608 - constants only
 _NEXT = f"select i.seq {_FREE} order by (i.rank * ?) % {PRIME}, i.seq limit 1"
 _INSERT = """
     insert into assignments (item, annotator, state, leased_until, opened_at, origin)
@@ -330,7 +334,7 @@ def _free(
     study: ReviewStudy, annotator: int, now: float, category: str, reason: str
 ) -> tuple[object, ...]:
     wished = (category, category, reason, reason)
-    return (study.seq, annotator, now, study.per_item, annotator, *wished)
+    return (study.seq, annotator, annotator, now, study.per_item, *wished)
 
 
 def _is_closed(connection: sqlite3.Connection, study: ReviewStudy, found: Assignment) -> bool:

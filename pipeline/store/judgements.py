@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import orjson
 
@@ -201,22 +202,13 @@ class JudgementLog:
         Raises:
             ValueError: there is no such dialogue.
         """
-
-        def write(connection: sqlite3.Connection) -> None:
-            for decision in decisions:
-                dialogue = _dialogue(connection, decision.case, decision.arm)
-                store_decision(connection, dialogue, decision)
-
         if decisions:
-            await required(self._writer).post(write)
+            await required(self._writer).post(partial(_store_decisions, decisions=decisions))
 
-    def decide_now(self, decision: Decision) -> None:
-        """Store one decision from ordinary code; durable on return."""
-        required(self._writer).run(
-            lambda connection: store_decision(
-                connection, _dialogue(connection, decision.case, decision.arm), decision
-            )
-        )
+    def decide_now(self, *decisions: Decision) -> None:
+        """Store decisions from ordinary code in one transaction; durable on return."""
+        if decisions:
+            required(self._writer).run(partial(_store_decisions, decisions=decisions))
 
     # Reading; every method takes some hundreds of keys at once
 
@@ -310,6 +302,11 @@ def _store_assessment(
         "insert into flags values (?, ?, ?, ?, ?, ?)",
         [(added.lastrowid, position, *flag) for position, flag in enumerate(flags)],
     )
+
+
+def _store_decisions(connection: sqlite3.Connection, decisions: Iterable[Decision]) -> None:
+    for decision in decisions:
+        store_decision(connection, _dialogue(connection, decision.case, decision.arm), decision)
 
 
 def store_decision(connection: sqlite3.Connection, dialogue: int, decision: Decision) -> None:

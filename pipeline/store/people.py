@@ -111,13 +111,11 @@ class PeopleFile:
         await self.writer.post(write)
         return number
 
-    def add_note_now(self, code: str, note: Note) -> int | None:
-        """Store a note from ordinary code; see :meth:`add_note`."""
-        if note == NO_NOTE:
-            return None
-        number, write = _new_note(code, note)
-        self.writer.run(write)
-        return number
+    def add_notes_now(self, notes: Iterable[tuple[str, Note]]) -> list[int | None]:
+        """Store notes from ordinary code, each by the code of a person; see :meth:`add_note`."""
+        new = [None if note == NO_NOTE else _new_note(code, note) for code, note in notes]
+        self.writer.run_all(one[1] for one in new if one is not None)
+        return [None if one is None else one[0] for one in new]
 
     def drop_note(self, number: int | None) -> None:
         """Forget a note that no answer refers to."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.store.assignments import NoteOf, read_labels, read_opinion, said, submit
+from pipeline.store.people_database import Note
 from scenarios.reviews import Assignment, AssignmentState, GivenLabel, Item, Opinion, ReviewStudy
 
 MergeResult = Literal["added", "changed", "unchanged", "surplus", "closed"]
@@ -15,14 +17,29 @@ MergeResult = Literal["added", "changed", "unchanged", "surplus", "closed"]
 _NOTE = "select note_id from newest_reviews where assignment = ?"
 
 
+@dataclass(frozen=True, slots=True)
+class IncomingAnswer:
+    """One annotator's answer to one item."""
+
+    item: Item
+    annotator: int
+    """The number of who answered it."""
+    labels: tuple[GivenLabel, ...]
+    """The answers that are labels."""
+    opinion: Opinion | None
+    """The rest of the answer; None where the file says nothing of it."""
+
+
+def own_words(opinion: Opinion | None) -> Note:
+    """Return what an opinion says in somebody's own words, which is stored beside the run."""
+    return Note() if opinion is None else Note(opinion.note, opinion.scenario_problem)
+
+
 def merge_answer(
     connection: sqlite3.Connection,
     study: ReviewStudy,
-    item: Item,
-    annotator: int,
+    answer: IncomingAnswer,
     *,
-    labels: Sequence[GivenLabel],
-    opinion: Opinion | None,
     origin: str,
     note_id: int | None,
     note_of: NoteOf,
@@ -34,10 +51,7 @@ def merge_answer(
     Args:
         connection: in a transaction that writes.
         study: the study.
-        item: what was answered.
-        annotator: who answered it.
-        labels: the answers that are labels.
-        opinion: the rest of the answer; None where the file says nothing of it.
+        answer: what was answered, and by whom.
         origin: where it was given.
         note_id: number of the note of ``opinion``, stored already.
         note_of: returns the note of a number.
@@ -47,6 +61,7 @@ def merge_answer(
         has settled it and the answer would change something: nothing is stored then.
     """
     now = time.time()
+    item, annotator, opinion = answer.item, answer.annotator, answer.opinion
     row = connection.execute(
         "select seq, state, opened_at from assignments where item = ? and annotator = ?",
         (item.seq, annotator),
@@ -60,7 +75,7 @@ def merge_answer(
         if not _has_room(connection, study, item, annotator, now):
             return "surplus"
     before = () if row is None else read_labels(connection, row[0])
-    merged = _merged(before, labels)
+    merged = _merged(before, answer.labels)
     stored = None if row is None else read_opinion(connection, row[0], note_of)
     told = opinion or (stored[1] if stored else Opinion())
     if opinion is None and row is not None and stored is not None:

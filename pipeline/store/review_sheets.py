@@ -48,6 +48,7 @@ _SHEETS_OF_ITEM = _SHEETS.format("+s.seq > ? and s.item = ?")
 _ITEMS = f"""
     select {_ITEM}, (select count(*) from assignments s where s.item = i.seq and s.state = 'done')
     from review_items i {_OF_ITEM} where i.study = ? order by i.seq"""  # noqa: S608 - constants only
+_FILTERS = "select distinct category, reasons from review_items where study = ?"
 _FOUND = f"""
     select {_ITEM} from review_items i {_OF_ITEM} where i.study = ? and i.seq = ?"""  # noqa: S608 - constants only
 _ADJUDICATED = """
@@ -109,6 +110,13 @@ class SheetLog:
         rows = self._reader.execute(_ITEMS, (study.seq,))
         with parsing(self._reader, "an item"):
             return [(item_from(row[:5]), row[5]) for row in rows]
+
+    def offered_filters(self, study: ReviewStudy) -> tuple[list[str], list[str]]:
+        """Return the categories and the codes of flags of items, each once and in order."""
+        rows = self._reader.execute(_FILTERS, (study.seq,)).fetchall()
+        with parsing(self._reader, "an item"):
+            codes = {code for _, reasons in rows for code in orjson.loads(reasons)}
+        return sorted({category for category, _ in rows if category}), sorted(codes)
 
     def item(self, study: ReviewStudy, seq: int) -> Item | None:
         """Return one item of a study."""

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -15,9 +16,9 @@ from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import RunLock, refuse_network_disk
 from pipeline.store.migrations import is_older, migrate
 from pipeline.store.people import PeopleFile
-from pipeline.store.people_database import Note, refuse_emptied, run_mark
+from pipeline.store.people_database import refuse_emptied, run_mark
 from pipeline.store.queries.dialogues import DialogueReader
-from pipeline.store.review_imports import MergeResult, merge_answer
+from pipeline.store.review_imports import IncomingAnswer, MergeResult, merge_answer, own_words
 from pipeline.store.review_people import PeopleLog
 from pipeline.store.review_sheets import SheetLog
 from pipeline.store.review_studies import StudyLog
@@ -30,7 +31,6 @@ from scenarios.reviews import (
     Assignment,
     FormDraft,
     GivenLabel,
-    Item,
     Opinion,
     ReviewStudy,
 )
@@ -279,7 +279,7 @@ class ReviewStore:
                 connection, held, labels, opinion, now, note_id=note_id, note_of=self._file.note
             )
 
-        note = Note(opinion.note, opinion.scenario_problem)
+        note = own_words(opinion)
         note_id = await self._file.add_note(self.people.code(annotator), note)
         is_new = False
         try:
@@ -307,34 +307,26 @@ class ReviewStore:
         await self._file.drop_draft(assignment)
 
     def merge(
-        self,
-        study: ReviewStudy,
-        item: Item,
-        annotator: int,
-        labels: Sequence[GivenLabel],
-        opinion: Opinion | None,
-        *,
-        origin: str,
-    ) -> MergeResult:
-        """Store an answer given elsewhere; blocks until durable, see :func:`merge_answer`."""
-        note = Note() if opinion is None else Note(opinion.note, opinion.scenario_problem)
-        note_id = self._file.add_note_now(self.people.code(annotator), note)
-        outcome = self._writer.run(
-            lambda connection: merge_answer(
-                connection,
-                study,
-                item,
-                annotator,
-                labels=labels,
-                opinion=opinion,
-                origin=origin,
-                note_id=note_id,
+        self, study: ReviewStudy, answers: Sequence[IncomingAnswer], *, origin: str
+    ) -> list[MergeResult]:
+        """Store answers given elsewhere, in their order; blocks until durable.
+
+        See :func:`pipeline.store.review_imports.merge_answer` for what becomes of each.
+        """
+        notes = self._file.add_notes_now(
+            (self.people.code(one.annotator), own_words(one.opinion)) for one in answers
+        )
+        outcomes = self._writer.run_all(
+            partial(
+                merge_answer, study=study, answer=one, origin=origin, note_id=note,
                 note_of=self._file.note,
             )
-        )
-        if outcome not in ("added", "changed"):
-            self._file.drop_note(note_id)
-        return outcome
+            for one, note in zip(answers, notes, strict=True)
+        )  # fmt: skip
+        for outcome, note in zip(outcomes, notes, strict=True):
+            if outcome not in ("added", "changed"):
+                self._file.drop_note(note)
+        return outcomes
 
     async def finish(self, study: ReviewStudy, annotator: int) -> None:
         """Close the answers of an annotator: from now on they may see the gold."""

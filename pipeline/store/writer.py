@@ -9,7 +9,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -156,9 +156,15 @@ class Writer:
 
     def run(self, write: Write[T]) -> T:
         """Write from ordinary code and block until it is durable."""
-        future: Future[T] = Future()
-        self._put(_Item(write, future))
-        return future.result()
+        return self.run_all([write])[0]
+
+    def run_all(self, writes: Iterable[Write[T]]) -> list[T]:
+        """Do the same with several, in their order and with few transactions."""
+        futures: list[Future[T]] = []
+        for write in writes:
+            futures.append(Future())
+            self._put(_Item(write, futures[-1]))
+        return [future.result() for future in futures]
 
     def close(self) -> None:
         """Commit what is queued, end the thread and close the connection; harmless when repeated."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from quality.review.exchange import (
     CONFIRMED,
@@ -67,16 +67,14 @@ def dataset_settings(scheme: Scheme, study: ReviewStudy) -> dict[str, object]:
 
 def records(
     scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing], *, blind: bool
-) -> list[dict[str, object]]:
-    """Return what ``argilla.Record.from_dict`` reads, one record per utterance.
+) -> Iterator[dict[str, object]]:
+    """Yield what ``argilla.Record.from_dict`` reads, one record per utterance.
 
     The declared labels are suggestions, unless ``blind``.
     """
-    return [
-        _record(scheme, study, dialogue, turn, name, last=last, blind=blind)
-        for dialogue in dialogues
-        for turn, name, last in dialogue.units
-    ]
+    for dialogue in dialogues:
+        for turn, name, last in dialogue.units:
+            yield _record(scheme, study, dialogue, turn, name, last=last, blind=blind)
 
 
 def _record(

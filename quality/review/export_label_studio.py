@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 from quality.review.exchange import (
@@ -63,8 +63,8 @@ def labelling_config(scheme: Scheme, study: ReviewStudy) -> str:
 
 def tasks(
     scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing], *, blind: bool
-) -> list[dict[str, object]]:
-    """Return one task per utterance, with everybody's answers as annotations.
+) -> Iterator[dict[str, object]]:
+    """Yield one task per utterance, with everybody's answers as annotations.
 
     Args:
         scheme: the dimensions.
@@ -72,11 +72,9 @@ def tasks(
         dialogues: what to export.
         blind: leave out the declared labels, which are predictions otherwise.
     """
-    return [
-        _task(scheme, study, dialogue, turn, name, last=last, blind=blind)
-        for dialogue in dialogues
-        for turn, name, last in dialogue.units
-    ]
+    for dialogue in dialogues:
+        for turn, name, last in dialogue.units:
+            yield _task(scheme, study, dialogue, turn, name, last=last, blind=blind)
 
 
 def _task(

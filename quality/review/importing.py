@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.store.review_imports import MergeResult
+from pipeline.chunks import chunks
+from pipeline.store.review_imports import IncomingAnswer, MergeResult
 from pipeline.store.reviews import ReviewStore
 from quality.annotations import read_value
 from quality.review.exchange import (
@@ -31,6 +32,8 @@ from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spelling import suggestion
 from scenarios.terms import LabelValue
 
+MERGED_AT_ONCE = 200
+"""Answers that are stored together: each alone would wait for the disk."""
 LONGEST_NAME = 200
 """Letters of the name of somebody whose answers come in, an address in Label Studio included."""
 
@@ -120,18 +123,23 @@ def merge_all(
     """Merge checked answers; the same file again changes nothing."""
     outcomes: Counter[MergeResult] = Counter()
     left_out: dict[str, list[str]] = {"surplus": [], "closed": []}
-    for answer in checked:
-        person = store.people.known_as(answer.annotator)
-        outcome = store.merge(
-            study, answer.item, person.seq, answer.labels, answer.opinion, origin=origin
-        )
-        outcomes[outcome] += 1
-        if outcome in ("added", "changed"):
-            decision = settled(store, study, answer.item)
-            if decision is not None:
-                store.judgements.decide_now(decision)
-        if outcome in left_out:
-            left_out[outcome].append(f"{answer.item.id} by {person.code}")
+    for some in chunks(checked, MERGED_AT_ONCE):
+        people = [store.people.known_as(answer.annotator) for answer in some]
+        answers = [
+            IncomingAnswer(answer.item, person.seq, answer.labels, answer.opinion)
+            for answer, person in zip(some, people, strict=True)
+        ]
+        changed: dict[str, Item] = {}
+        for answer, person, outcome in zip(
+            some, people, store.merge(study, answers, origin=origin), strict=True
+        ):
+            outcomes[outcome] += 1
+            if outcome in ("added", "changed"):
+                changed[answer.item.id] = answer.item
+            if outcome in left_out:
+                left_out[outcome].append(f"{answer.item.id} by {person.code}")
+        decisions = (settled(store, study, item) for item in changed.values())
+        store.judgements.decide_now(*(one for one in decisions if one is not None))
     return ImportedReviews(outcomes, tuple(left_out["surplus"]), tuple(left_out["closed"]))
 
 

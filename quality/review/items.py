@@ -258,12 +258,8 @@ def _offered_filters(service: ReviewService) -> tuple[list[str], list[str]]:
 
     Where nobody is asked for an opinion no flag is told: it may be about the declared labels.
     """
-    items = [found for found, _ in service.store.sheets.items(service.study)]
-    flagged = items if service.study.asks_opinion else []
-    return (
-        sorted({found.category for found in items if found.category}),
-        sorted({code for found in flagged for code in found.reasons}),
-    )
+    categories, codes = service.store.sheets.offered_filters(service.study)
+    return categories, codes if service.study.asks_opinion else []
 
 
 @router.get("/finish")

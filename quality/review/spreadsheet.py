@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterable, Iterator
 
@@ -50,21 +49,28 @@ def original(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
-def write_csv(scheme: Scheme, dialogues: Iterable[Outgoing], *, blank: bool = False) -> str:
-    """Return a table with one row per answer and utterance, and one for the dialogue as a whole.
+class _Line:
+    """Gives a line back instead of writing it."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def csv_lines(
+    scheme: Scheme, dialogues: Iterable[Outgoing], *, blank: bool = False
+) -> Iterator[str]:
+    """Yield a table with one row per answer and utterance, and one for the dialogue as a whole.
 
     Args:
         scheme: the dimensions.
         dialogues: what to export.
         blank: instead of answers, rows to be filled in.
     """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns(scheme), restval="", lineterminator="\r\n")
-    writer.writeheader()
+    writer = csv.DictWriter(_Line(), columns(scheme), restval="", lineterminator="\r\n")
+    yield writer.writeheader()
     for dialogue in dialogues:
         for row in _blank_rows(dialogue) if blank else _rows(dialogue):
-            writer.writerow({key: neutral(cell) for key, cell in row.items()})
-    return out.getvalue()
+            yield writer.writerow({key: neutral(cell) for key, cell in row.items()})
 
 
 def _rows(dialogue: Outgoing) -> Iterator[dict[str, str]]:

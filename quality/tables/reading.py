@@ -359,10 +359,11 @@ class _Reader:
                 yield question
 
     def _counts(self) -> Iterator[FileCount]:
+        read = Counter(id(row.file) for row in self.rows)
         for file in self.files:
             left_out = sum(oddity.left_out for oddity in file.oddities)
-            read = sum(row.file is file for row in self.rows)
-            yield FileCount(file.file, self._groups[file.file], file.rows, read, left_out)
+            group = self._groups[file.file]
+            yield FileCount(file.file, group, file.rows, read[id(file)], left_out)
 
 
 def _name(cell: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import intern
 
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.parquet import MAGIC, parquet_rows
@@ -284,7 +285,8 @@ class _Delimited:
         for name, cell in zip(names, cells, strict=True):
             if "\0" in cell:
                 self.table.odd("zero_bytes", shown(cell), "taken out", at=at, column=name)
-        clean = [cell.replace("\0", "") for cell in cells]
+        # Names, labels, and what several annotators were shown, are held once.
+        clean = [intern(cell.replace("\0", "")) for cell in cells]
         self.table.records.append(Record(number, line, dict(zip(names, clean, strict=True))))
 
 

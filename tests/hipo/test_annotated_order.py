@@ -57,18 +57,19 @@ def test_no_dialogue_is_read_that_nobody_of_a_kind_has_labelled(
 
     monkeypatch.setattr(TurnReader, "turns", counted)
     annotated = open_annotated([str(run.folder)], None, [HUMAN])
+    assert [one.subject for one in annotated.annotations()] == [about]
+    assert not read
+    groups, words = annotated.groups_and_words("scenario")
     assert len(read) == 1
-    assert [one.subject for one in annotated.annotations] == [about]
-    assert annotated.groups("scenario") == {subject_name(about): labelled.case.scenario}
-    assert annotated.words["said"] == {subject_name(about): len(answer.text.split())}
+    assert groups == {subject_name(about): labelled.case.scenario}
+    assert words["said"] == {subject_name(about): len(answer.text.split())}
 
 
 def test_reasons_that_nobody_looks_at_are_not_held(run: Run) -> None:
     turns = [turn for dialogue in run.dialogues(traces=False) for turn in dialogue.answers()]
     assert any(label.rationale for turn in turns for label in turn.tactic)
     annotated = open_annotated([str(run.folder)], None, [DECLARED])
-    assert annotated.annotations
-    assert {one.rationale for one in annotated.annotations} == {""}
+    assert {one.rationale for one in annotated.annotations()} == {""}
 
 
 def test_a_run_without_intentions_is_refused_before_its_dialogues_are_read(

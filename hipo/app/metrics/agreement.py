@@ -87,11 +87,11 @@ def agreement(
         )
     kinds = sorted({mine.kind} | ({theirs.kind} if theirs else set()))
     annotated = open_annotated(sources, map_name, kinds, numbers)
-    if not annotated.annotations and annotated.table is None:
+    if annotated.table is None and next(annotated.annotations(), None) is None:
         raise _nothing(annotated, kinds)
     scheme = annotated.scheme
-    answers = selected(scheme, annotated.annotations, mine)
-    against = None if theirs is None else selected(scheme, annotated.annotations, theirs)
+    answers = selected(scheme, annotated.annotations(), mine)
+    against = None if theirs is None else selected(scheme, annotated.annotations(), theirs)
     groups = annotated.groups(by)
     return AgreementReport(
         annotated,

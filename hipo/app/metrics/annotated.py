@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from hipo.app.runs.folders import RUNS, find_run, is_run
-from pipeline.run_material import load_material
+from pipeline.chunks import chunks
+from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import SourceCount, open_annotations
+from pipeline.store.queries.dialogues import PAGE
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, damaged
 from quality.derived_answers import with_derived
@@ -17,6 +21,7 @@ from quality.disagreement.lengths import SAID, SITUATION, Words
 from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
+from quality.tables.table import AnswerTable
 from scenarios.annotations import DECLARED, Annotation, Subject
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -33,39 +38,69 @@ SPEAKER: Final = "speaker"
 
 
 @dataclass(frozen=True, slots=True)
+class LabelledItem:
+    """An item that somebody labelled: what it can be grouped by, and its words."""
+
+    name: str
+    columns: Mapping[str, str]
+    """Name of a column -> what it says of the item."""
+    texts: Mapping[str, str]
+    """What is labelled, and the situation that it is said in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Annotated:
-    """Annotations, the scheme they are of, and what their items can be grouped by."""
+    """Annotations, the scheme they are of, and what their items can be grouped by.
+
+    Those of a run are read each time they are asked for: a run holds many more than memory does.
+    """
 
     sources: tuple[str, ...]
     """The files, or the folder of the run."""
     scheme: Scheme
-    annotations: tuple[Annotation, ...]
-    columns: Mapping[str, Mapping[str, str]]
-    """Name of a column -> item -> what it says."""
-    default: str = ""
-    """The column that items are grouped by where nobody names one; empty: none."""
-    counts: tuple[SourceCount, ...] = field(default=())
+    annotations: Callable[[], Iterator[Annotation]]
+    """Reads them, dialogue by dialogue."""
+    items: Callable[[], Iterator[LabelledItem]]
+    """Reads what they are about."""
+    has_groups: bool
+    """Whether items may be grouped where nobody names a column."""
+    counts: tuple[SourceCount, ...] = ()
     """Of a run, everybody and everything that gave labels."""
     table: CheckedTable | None = None
     """What was read of files; None: the annotations are a run's."""
-    words: Words = field(default_factory=dict)
-    """How long the texts of items are, as far as they are known."""
 
     def groups(self, by: str | None) -> Mapping[str, str] | None:
         """Return item -> group by a column; None where there is nothing to group by.
 
+        Args:
+            by: the column; None: the one that says which file, or group of files, an item is from.
+
         Raises:
             UsageError: there is no such column, or it says nothing of any item.
         """
-        name = self.default if by is None else by
-        if not name:
+        if not by and (by is not None or not self.has_groups):
             return None
-        if name not in self.columns:
-            hint = suggestion(name, self.columns, listing="there are")
-            raise UsageError(f"nothing can be grouped by {name!r}", hint)
-        if by is not None and not any(self.columns[name].values()):
-            raise UsageError(f"no item has a {name!r} to be grouped by", "leave --by out")
-        return self.columns[name]
+        return self.groups_and_words(by)[0]
+
+    def groups_and_words(self, by: str | None) -> tuple[Mapping[str, str] | None, Words]:
+        """Return the same, and how long the texts of items are, as far as they are known."""
+        name = GROUP if by is None else by
+        names: dict[str, object] = {}
+        groups: dict[str, str] = {}
+        words: dict[str, dict[str, int]] = {SAID: {}, SITUATION: {}}
+        for item in self.items():
+            names.update(item.columns)
+            if name in item.columns:
+                groups[item.name] = item.columns[name]
+            for which, text in item.texts.items():
+                if count := len(text.split()):
+                    words[which][item.name] = count
+        if by and by not in names:
+            hint = suggestion(by, names, listing="there are")
+            raise UsageError(f"nothing can be grouped by {by!r}", hint)
+        if by and not any(groups.values()):
+            raise UsageError(f"no item has a {by!r} to be grouped by", "leave --by out")
+        return groups if by or len(set(groups.values())) > 1 else None, words
 
 
 def open_annotated(
@@ -117,76 +152,86 @@ def _run_of(sources: Sequence[str]) -> Path | None:
 
 def _of_files(paths: Sequence[Path], map_name: str | None, numbers: Numbers | None) -> Annotated:
     table = read_files(paths, map_name, numbers)
-    names = dict.fromkeys(n for d in table.table.dialogues for n in d.context)
-    groups = table.table.groups
-    columns: dict[str, Mapping[str, str]] = {name: table.table.by(name) for name in names}
-    columns[GROUP] = groups
     return Annotated(
         sources=tuple(file.file for file in table.table.files),
         scheme=table.scheme,
-        annotations=tuple(with_derived(table.scheme, table.annotations)),
-        columns=columns,
-        default=GROUP if len(set(groups.values())) > 1 else "",
+        annotations=lambda: with_derived(table.scheme, table.annotations),
+        items=partial(_items_of_files, table.table),
+        has_groups=True,
         table=table,
-        words=_words(table.table.texts, table.table.by(SITUATION)),
     )
 
 
-def _words(said: Mapping[str, str], situations: Mapping[str, str]) -> Words:
-    """Count the words of what is labelled, and of the situation that it is said in."""
-    texts = {SAID: said, SITUATION: situations}
-    return {
-        name: {item: len(text.split()) for item, text in of_items.items() if text.strip()}
-        for name, of_items in texts.items()
+def _items_of_files(table: AnswerTable) -> Iterator[LabelledItem]:
+    names = dict.fromkeys(name for dialogue in table.dialogues for name in dialogue.context)
+    columns = {
+        one.id: {**{name: one.context.get(name, "") for name in names}, GROUP: one.group}
+        for one in table.dialogues
     }
+    texts = table.texts
+    for item, dialogue in {a.item: a.dialogue for a in (*table.answers, *table.gold)}.items():
+        of_it = columns[dialogue]
+        said = {SAID: texts.get(item, ""), SITUATION: of_it.get(SITUATION, "")}
+        yield LabelledItem(item, of_it, said)
 
 
 def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
-    with RunStore.open(folder, readonly=True) as store:
+    with RunStore.open(folder, readonly=True) as store, open_annotations(folder) as reader:
         material = load_material(store)
-        with open_annotations(folder) as reader:
-            counts = tuple(reader.sources())
-            # Nobody who asks looks at reasons.
-            read = reader.annotations(kinds, reasons=False)
-            annotations = tuple(with_derived(material.scheme, read))
-        if material.scenarios and all(one.flow for one in material.scenarios.values()):
+        counts = tuple(reader.sources())
+        if _names_speakers(material):
             counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
-            annotations = tuple(
-                replace(a, who=SPEAKER) if a.kind == DECLARED else a for a in annotations
-            )
-        subjects: dict[tuple[str, str], dict[Subject, None]] = {}
-        for annotation in annotations:
-            about = annotation.subject
-            subjects.setdefault((about.case, about.arm), {})[about] = None
-        columns: dict[str, dict[str, str]] = {}
-        words: dict[str, dict[str, int]] = {SAID: {}, SITUATION: {}}
-        # One after the other: a run holds many more dialogues than memory does.
-        for dialogue in store.reader.of(subjects):
-            scenario = material.scenario_of(dialogue.case)
-            for subject in subjects[dialogue.case.id, dialogue.arm]:
-                item = subject_name(subject)
-                if subject.turn is not None and subject.turn >= len(dialogue.turns):
-                    raise damaged(folder / DATABASE, f"{item} is labelled, and is not there")
-                for name, value in _columns(dialogue, subject, scenario).items():
-                    columns.setdefault(name, {})[item] = value
-                turns = dialogue.turns if subject.turn is None else (dialogue.turns[subject.turn],)
-                texts = {
-                    SAID: " ".join(turn.text for turn in turns),
-                    SITUATION: scenario.background,
-                }
-                for name, text in texts.items():
-                    if count := len(text.split()):
-                        words[name][item] = count
-    imported = len(set(columns.get(GROUP, {}).values())) > 1
-    return Annotated(
-        sources=(str(folder),),
-        scheme=material.scheme,
-        annotations=annotations,
-        columns=columns,
-        default=GROUP if imported else "",
-        counts=counts,
-        words=words,
-    )
+        return Annotated(
+            sources=(str(folder),),
+            scheme=material.scheme,
+            annotations=partial(_annotations_of_run, folder, material, kinds),
+            items=partial(_items_of_run, folder, material, kinds),
+            has_groups=store.reader.varies_by(GROUP),
+            counts=counts,
+        )
+
+
+def _names_speakers(material: RunMaterial) -> bool:
+    """Whether roles have names of their own in every scenario of a run."""
+    return bool(material.scenarios) and all(one.flow for one in material.scenarios.values())
+
+
+def _annotations_of_run(
+    folder: Path, material: RunMaterial, kinds: Sequence[str]
+) -> Iterator[Annotation]:
+    named = _names_speakers(material)
+    with open_annotations(folder) as reader:
+        # Nobody who asks looks at reasons.
+        read = reader.annotations(kinds, reasons=False)
+        for _, of_dialogue in groupby(read, lambda a: (a.subject.case, a.subject.arm)):
+            for one in with_derived(material.scheme, of_dialogue):
+                yield replace(one, who=SPEAKER) if named and one.kind == DECLARED else one
+
+
+def _items_of_run(
+    folder: Path, material: RunMaterial, kinds: Sequence[str]
+) -> Iterator[LabelledItem]:
+    with RunStore.open(folder, readonly=True) as store, open_annotations(folder) as reader:
+        about = (one.subject for one in reader.annotations(kinds, reasons=False))
+        by_dialogue = (
+            (key, tuple(dict.fromkeys(subjects)))
+            for key, subjects in groupby(about, lambda subject: (subject.case, subject.arm))
+        )
+        for page in map(dict, chunks(by_dialogue, PAGE)):
+            for dialogue in store.reader.of(page):
+                scenario = material.scenario_of(dialogue.case)
+                for subject in page[dialogue.case.id, dialogue.arm]:
+                    yield _item(folder, subject, dialogue, scenario)
+
+
+def _item(folder: Path, subject: Subject, dialogue: Dialogue, scenario: Scenario) -> LabelledItem:
+    name, turns = subject_name(subject), dialogue.turns
+    if subject.turn is not None:
+        if subject.turn >= len(turns):
+            raise damaged(folder / DATABASE, f"{name} is labelled, and is not there")
+        turns = (turns[subject.turn],)
+    texts = {SAID: " ".join(turn.text for turn in turns), SITUATION: scenario.background}
+    return LabelledItem(name, _columns(dialogue, subject, scenario), texts)
 
 
 def _columns(dialogue: Dialogue, subject: Subject, scenario: Scenario) -> dict[str, str]:

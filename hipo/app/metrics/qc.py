@@ -108,7 +108,8 @@ def quality_control(
     """
     settings = settings or QcSettings()
     annotated = open_annotated(sources, map_name, _KINDS, numbers)
-    groups, asked = annotated.groups(by), _asked(annotated.scheme)
+    groups, words = annotated.groups_and_words(by)
+    asked = _asked(annotated.scheme)
     material = _of_reviews(annotated) if annotated.table is None else _of_table(annotated.table)
     checked = annotation_qc(
         asked, material.raw, material.times, settings=settings, required=material.required
@@ -133,7 +134,7 @@ def quality_control(
             asked,
             checked.answers,
             material,
-            words=annotated.words,
+            words=words,
             groups=groups,
             settings=settings,
         ),
@@ -149,10 +150,9 @@ def disagreements_of_run(folder: Path) -> tuple[DisagreementReport, ...]:
     """
     annotated = open_annotated([str(folder)], None, _KINDS)
     asked, material = _asked(annotated.scheme), _of_run(annotated)
+    _, words = annotated.groups_and_words(None)
     answers = check_schema(asked, material.raw, required=material.required).answers
-    return _disagreements(
-        asked, answers, material, words=annotated.words, groups=None, settings=None
-    )
+    return _disagreements(asked, answers, material, words=words, groups=None, settings=None)
 
 
 def _disagreements(
@@ -199,10 +199,10 @@ def _of_table(table: CheckedTable) -> _Material:
 def _of_run(annotated: Annotated) -> _Material:
     """Gather the answers of every study and of imported annotators, and what experts decided."""
     answers: list[Answer] = []
-    if any(annotation.kind == HUMAN for annotation in annotated.annotations):
-        answers = selected(annotated.scheme, annotated.annotations, PEOPLE)
+    if any(annotation.kind == HUMAN for annotation in annotated.annotations()):
+        answers = selected(annotated.scheme, annotated.annotations(), PEOPLE)
     gold: dict[str, dict[str, LabelValue]] = {}
-    for one in annotated.annotations:
+    for one in annotated.annotations():
         if one.kind == ADJUDICATED and one.value is not None:
             gold.setdefault(one.dimension, {})[subject_name(one.subject)] = one.value
     computed = {dimension.id for dimension in annotated.scheme.derived}

@@ -98,7 +98,7 @@ def strategic_metrics(
     names = [str(source) for source in sources]
     is_of_run = any(is_run(Path(name)) or is_run(RUNS / name) for name in names)
     annotated = open_annotated(names, map_name if is_of_run else map_name or DEFAULT_MAP, KINDS)
-    annotations = annotated.annotations
+    annotations = tuple(annotated.annotations())
     if annotated.table is None:
         annotations = strategic_labels(annotated.scheme, annotations)
     found = metrics_of(annotations, formula, against, pairs)

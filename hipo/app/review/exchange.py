@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +28,7 @@ from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.scenario_reports import ScenarioReport, scenario_reports
-from quality.review.spreadsheet import write_csv
+from quality.review.spreadsheet import csv_lines
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.reviews import ReviewStudy
@@ -97,24 +99,43 @@ def export_answers(
             study_of(store, options.name) if has_studies else open_study(store, material, options)
         )
         exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
-        dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
-        _check_begun(chosen, options, told, len(dialogues))
-        answers = sum(len(dialogue.sheets) for dialogue in dialogues)
-        if annotator is not None and not answers:
-            who = sorted({sheet.annotator for sheet in store.sheets.sheets(chosen)})
-            raise UsageError(
-                f"the study {chosen.id} holds no answer of {annotator!r}",
-                suggestion(annotator, who, listing="who answered") or "leave --annotator out",
-            )
+        _check_begun(chosen, options, told, len(store.sheets.items(chosen)))
+        if annotator is not None:
+            _check_answered(store, chosen, annotator)
+        counts: Counter[str] = Counter()
+        dialogues = _counted(outgoing(store, chosen, exhibits, annotator=annotator), counts)
         hidden = chosen.mode != "review" if blind is None else blind
         files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
         paths = _paths(output or folder / f"review-{chosen.id}", to, list(files))
-        if blank:
-            _check_not_filled_in(paths, files.values())
         for path, content in zip(paths, files.values(), strict=True):
+            if blank and path.exists():
+                _check_not_filled_in(path, b"".join(content))
+                continue
             with new_file(path, 0o600) as file:  # it holds notes in people's own words
-                file.write(content)
-    return WrittenAnswers(paths, len(dialogues), answers)
+                file.writelines(content)
+    return WrittenAnswers(paths, counts["dialogues"], counts["answers"])
+
+
+def _counted(dialogues: Iterable[Outgoing], counts: Counter[str]) -> Iterator[Outgoing]:
+    """Yield dialogues, and count them and their answers."""
+    for dialogue in dialogues:
+        counts["dialogues"] += 1
+        counts["answers"] += len(dialogue.sheets)
+        yield dialogue
+
+
+def _check_answered(store: ReviewStore, study: ReviewStudy, annotator: str) -> None:
+    """Do nothing where somebody of this code has answered.
+
+    Raises:
+        UsageError: nobody has.
+    """
+    who = {sheet.annotator for sheet in store.sheets.sheets(study)}
+    if annotator not in who:
+        raise UsageError(
+            f"the study {study.id} holds no answer of {annotator!r}",
+            suggestion(annotator, sorted(who), listing="who answered") or "leave --annotator out",
+        )
 
 
 def _check_begun(
@@ -165,18 +186,17 @@ def reported_scenarios(folder: Path, study: str | None = None) -> list[ScenarioR
         return scenario_reports(store, store.sheets.sheets(study_of(store, study)))
 
 
-def _check_not_filled_in(paths: Sequence[Path], contents: Iterable[bytes]) -> None:
-    """Do nothing where no sheet is written over that somebody has filled in.
+def _check_not_filled_in(path: Path, content: bytes) -> None:
+    """Do nothing where a sheet is as it would be written.
 
     Raises:
-        UsageError: a file is there that is no blank sheet as it would be written.
+        UsageError: it is no blank sheet, or somebody has filled it in.
     """
-    for path, content in zip(paths, contents, strict=True):
-        if path.exists() and (not path.is_file() or path.read_bytes() != content):
-            raise UsageError(
-                f"{path} is there already, and may have been filled in",
-                "name another file with -o, or move it away",
-            )
+    if not path.is_file() or path.read_bytes() != content:
+        raise UsageError(
+            f"{path} is there already, and may have been filled in",
+            "name another file with -o, or move it away",
+        )
 
 
 def _is_file(output: Path) -> bool:
@@ -210,34 +230,44 @@ def _files(
     to: Target,
     scheme: Scheme,
     study: ReviewStudy,
-    dialogues: Sequence[Outgoing],
+    dialogues: Iterable[Outgoing],
     *,
     blank: bool,
     blind: bool,
-) -> dict[str, bytes]:
-    """Return the files of an export by name."""
+) -> dict[str, Iterable[bytes]]:
+    """Return the files of an export by name, each as the parts that it is written in."""
     if to == "label-studio":
-        rows = tasks(scheme, study, dialogues, blind=blind)
         return {
-            "label-studio.json": orjson.dumps(rows, option=orjson.OPT_INDENT_2),
-            "label-studio.xml": labelling_config(scheme, study).encode(),
+            "label-studio.json": _as_array(tasks(scheme, study, dialogues, blind=blind)),
+            "label-studio.xml": [labelling_config(scheme, study).encode()],
         }
     if to == "argilla":
-        lines = [orjson.dumps(r) for r in records(scheme, study, dialogues, blind=blind)]
+        rows = records(scheme, study, dialogues, blind=blind)
         settings = dataset_settings(scheme, study)
         return {
-            "argilla.jsonl": b"\n".join(lines) + b"\n",
-            "argilla.settings.json": orjson.dumps(settings, option=orjson.OPT_INDENT_2),
+            "argilla.jsonl": (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows),
+            "argilla.settings.json": [orjson.dumps(settings, option=orjson.OPT_INDENT_2)],
         }
     if to == "csv":
-        name = "blank.csv" if blank else "answers.csv"
+        lines = csv_lines(scheme, dialogues, blank=blank)
         # Excel takes a table for UTF-8 only if it begins with this mark.
-        return {name: b"\xef\xbb\xbf" + write_csv(scheme, dialogues, blank=blank).encode()}
+        marked = chain([b"\xef\xbb\xbf"], (line.encode() for line in lines))
+        return {"blank.csv" if blank else "answers.csv": marked}
     if importlib.util.find_spec("reportlab") is None:
         raise UsageError("a PDF needs reportlab", 'pip install "hipo[review]"')
     from quality.review.export_pdf import write_pdf  # noqa: PLC0415 - optional
 
-    return {"form.pdf": write_pdf(scheme, study, dialogues)}
+    return {"form.pdf": [write_pdf(scheme, study, dialogues)]}
+
+
+def _as_array(rows: Iterable[object]) -> Iterator[bytes]:
+    """Yield a JSON array with indentation, row by row: all of them need not be in memory."""
+    before = b"["
+    for row in rows:
+        # Of an array of one, what stands between "[" and "\n]".
+        yield before + orjson.dumps([row], option=orjson.OPT_INDENT_2)[1:-2]
+        before = b","
+    yield b"[]" if before == b"[" else b"\n]"
 
 
 def _read(file: Path) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from pipeline.chunks import chunks
 from pipeline.store.merging.merge import Merged
 from pipeline.store.reviews import ReviewStore
 from quality.review.verdicts import settled
 from scenarios.plural import plural
 
+DECIDED_AT_ONCE = 200
 NAMED = 10
 """Dialogues that are named in one line."""
 
@@ -27,11 +29,10 @@ def settle_reviews(folder: Path, merged: Merged) -> None:
         return
     with ReviewStore.open(folder) as store:
         for study in store.studies.all():
-            for number in merged.answered_apart:
-                item = store.sheets.item(study, number)
-                decision = None if item is None else settled(store, study, item)
-                if decision is not None:
-                    store.judgements.decide_now(decision)
+            for numbers in chunks(merged.answered_apart, DECIDED_AT_ONCE):
+                items = (store.sheets.item(study, number) for number in numbers)
+                found = (settled(store, study, item) for item in items if item is not None)
+                store.judgements.decide_now(*(one for one in found if one is not None))
 
 
 def review_notes(merged: Merged) -> Iterator[str]:

@@ -35,6 +35,9 @@ _ENDINGS_OF_CASE = f"""
     """
 
 
+_VARIES_BY = """
+    select exists (select 1 from cases c, json_each(c.variation) j
+        where c.variation <> '[]' and json_extract(j.value, '$[0]') = ?)"""
 _SHOWN_OF_MANY = 5
 """Dialogues that are named where an id fits several."""
 _GENERATION_TRACEBACK = """
@@ -91,6 +94,10 @@ class DialogueReader:
         """The number of the case that ended last in an arm for the first time; 0 without any."""
         (number,) = self._reader.execute("select max(seq) from dialogues").fetchone()
         return number or 0
+
+    def varies_by(self, name: str) -> bool:
+        """Whether cases are varied by an axis, or imported ones told apart by a name."""
+        return bool(self._reader.execute(_VARIES_BY, (name,)).fetchone()[0])
 
     def endings(self, *, status: Literal["generated", "failed"] | None = None) -> Iterator[Ending]:
         """Yield how cases ended, in their order; failures too, unless ``status`` says otherwise."""
