@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.offline.authored import true_details
+from pipeline.offline.authored import free_to_change, true_details
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import Slots, available, between_slots, choices, fill, listed
 from pipeline.offline.lexicon import words
@@ -22,6 +22,8 @@ from scenarios.lines.model import StageLine
 
 _DRAWS = 12
 """Ways to say a line that are drawn, of which one is said."""
+_TAKING_UP = 4
+"""By how much more of them are drawn where one is looked for that names what the question is about."""
 _SHORTEST, _SPREAD = 62, 33
 """Characters of the shortest line that is aimed at, and by how much two draws add to it."""
 _BESIDE = 60
@@ -59,6 +61,8 @@ class Scene:
     manner: Manner
     said: frozenset[str]
     """Everything said before, draft included, which must not be said again."""
+    takes_up: bool = False
+    """Whether a line is to name what the question is about: a critic found that the draft named nothing."""
 
     @property
     def detailed(self) -> bool:
@@ -124,6 +128,7 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
         ),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         said=said,
+        takes_up=free_to_change(asked),
     )
 
 
@@ -185,16 +190,24 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     is said, so that length tells little of a label.
     """
     length = _SHORTEST + dice.below(_SPREAD) + dice.below(_SPREAD)
-    realised = [_realised(scene, tactic, dice) for _ in range(_DRAWS)]
+    draws = _DRAWS * (_TAKING_UP if scene.takes_up else 1)
+    realised = [_realised(scene, tactic, dice) for _ in range(draws)]
     unsaid = [(text, parts) for text, parts in realised if text not in scene.said]
     fresh = [text for text, parts in unsaid if not _repeated(text, parts, scene.said)]
     options = fresh or [text for text, _ in unsaid]
+    if scene.takes_up:
+        options = [text for text in options if names_any(scene.issues, text)] or options
     if options:
         return min(options, key=lambda text: abs(len(text) - length))
     text = realised[0][0]
     while text in scene.said:  # a very long conversation has used up the others
         text = f"Again, {text[:1].lower()}{text[1:]}"
     return text
+
+
+def names_any(issues: Sequence[str], text: str) -> bool:
+    """Whether a text names one of the things that a question is about."""
+    return any(issue.lower() in text.lower() for issue in issues)
 
 
 def _repeated(text: str, parts: Sequence[str], said: frozenset[str]) -> bool:

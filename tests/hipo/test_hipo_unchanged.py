@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "6ad1b8c6a314688e8ace25daaca6378224347276ef66672f22306b3c883ba03b",
+        "cd57027848ddcccc05e7df8053ecbf65dacf89d97a1f0032a9fb340dad62d3f5",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "4166088c0eb0f06514d88cbb8d6535a0bad81b4c8014fa34b9b633db101b5bc4",
+        "405ee85aebe9538cdf5d5f27e894411483d7b6a1cedbb725a031acfe5dee9a52",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "03902b803c5d4c7655a572fa46549db9d6cf925b2eda483166d6e6f1bb12c3b3",
+        "516f8c0eec36706469af80ce6b09a61494d2cd853b83777dc3e274d8ac950f6c",
     ),
 }
 

@@ -14,7 +14,7 @@ from pipeline.offline.staging import says
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
-from scenarios.dialogue import Critique
+from scenarios.dialogue import FIT, Critique
 from scenarios.lines.library import spoken_stage_lines
 from scenarios.schemes.registry import load_scheme
 from tests.factories import make_case
@@ -257,6 +257,26 @@ def test_an_authored_draft_passes_reflection_and_a_common_one_becomes_an_authore
         if line is None:
             revised = answered(actors.revise(view_of(), OPENING, draft, critiques, ()))
             assert line_of(revised.text, LINES.responder) is not None
+
+
+def test_a_draft_that_anybody_could_say_becomes_one_that_names_what_was_asked(actors):
+    """'Do you mind if I pass on that one?' became another refusal that named nothing."""
+    wanted = (("veracity", "Manner"), ("illocutionary", "Directives"))
+    names = [issue.lower() for issue in LINES.at_issue]
+    criticised = 0
+    for seed in SEEDS:
+        view = view_of(DISCREET)
+        draft = answered(actors.responder(view, OPENING, wanted), seed)
+        critiques = answered(actors.reflect(view, OPENING, draft, wanted))
+        named = any(name in draft.text.lower() for name in names)
+        assert all(c.carried for c in critiques if c.dimension != FIT)
+        if all(critique.carried for critique in critiques):
+            continue
+        criticised += 1
+        assert not named
+        revised = answered(actors.revise(view, OPENING, draft, critiques, wanted))
+        assert any(name in revised.text.lower() for name in names), revised.text
+    assert criticised
 
 
 def test_a_revision_that_has_to_keep_its_labels_keeps_them(actors):

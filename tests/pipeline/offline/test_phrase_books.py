@@ -159,3 +159,27 @@ def test_a_dialogue_hears_each_frame_of_a_line_once() -> None:
         second = speak(replace(SCENE, said=frozenset((first,))), tactic, Dice(seed + 100))
         used = [{frame for frame in frames if frame in text.lower()} for text in (first, second)]
         assert not used[0] & used[1], (first, second)
+
+
+def test_what_is_told_after_a_feeling_is_no_line_of_feeling() -> None:
+    """'I'll be there for you, I know how it hurts: there's one in the box': the box would be left."""
+    for veracity in REPERTOIRE[VERACITY]:
+        for act in REPERTOIRE[ACT]:
+            for line in listed("feelings", veracity, act):
+                assert ": {" not in line, line
+
+
+def test_no_second_sentence_takes_the_act_of_a_lie_that_answers_nothing() -> None:
+    """'You look so sad, and over nothing at all. I'd be so sad if this came between us.'"""
+    for act in REPERTOIRE[ACT]:
+        assert not second_sentences(Tactic("Affect", LIE, act, "d"), SCENE)
+
+
+def test_nothing_is_asked_promised_or_declared_where_a_statement_follows() -> None:
+    """'Believe me when I say that', 'I'll say it under oath that', 'I hereby make this my answer'."""
+    empty = re.compile(
+        r"believe me when|take it from me that|under oath|swear to (?:it|this)|hereby (?:make|end|call)|"
+        r"guessing is over|this is my answer:|happy to put it"
+    )
+    for line in _lines(load("cores")):
+        assert not empty.search(line), line
