@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.report import Goal, Row
-from outputs.judge_agreement import Count, shares
-from quality.agreement import STATISTICS_BY_MEASUREMENT, dimension_agreement
-from quality.annotations import Answer
-from quality.bootstrap import Interval, Resampling
+from outputs.reliability.judge_agreement import Count, shares
+from quality.agreement.agreement import STATISTICS_BY_MEASUREMENT, dimension_agreement
+from quality.agreement.annotations import Answer
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.scoring import ScoreKey, score
+from quality.statistics.bootstrap import Interval, Resampling
 from scenarios.schemes.model import Dimension, Label
 
 LABELS = ("a", "b", "c", "rare")

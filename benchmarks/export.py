@@ -141,9 +141,9 @@ import sys, time
 from pathlib import Path
 import orjson
 from benchmarks.machine import peak_mib
-from outputs.export import export
-from outputs.export_kind import ExportOptions
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.wish import Selection
 
 kind, run, folder, modes = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), tuple(sys.argv[4:])
 aspects = {"sft": ("utterance",), "benchmark": ("utterance", "cumulative", "conversation")}
@@ -158,8 +158,8 @@ print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode(
 _PARTS = """
 import sys
 import orjson
-from outputs.label_rows import label_tasks
-from outputs.system_prompt import SHORT
+from outputs.rows.label_rows import label_tasks
+from outputs.kinds.system_prompt import SHORT
 from prompts.environment import Templates
 from prompts.tasks.items import TaskItem, scene_view
 from prompts.tasks.prompts import TaskPrompts

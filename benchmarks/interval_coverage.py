@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.report import Goal, Row
-from quality.bootstrap import Resampling
 from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.scores import ClusteredEstimate, Scores
 from quality.evaluation.scoring import ScoreKey, score
+from quality.statistics.bootstrap import Resampling
 
 LABELS = ("a", "b", "c")
 SHARES = (0.6, 0.3, 0.1)

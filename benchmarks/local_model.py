@@ -27,7 +27,7 @@ from benchmarks.report import Goal, Row
 from hipo.app.generation.generate import generate
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import build_provider, parse_model
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
 from prompts.question import Message

@@ -28,10 +28,10 @@ from hipo.app.preparation.prepared import prepare
 from hipo.app.running.watching import Silent
 from hipo.app.runs.resumption import opened, prepare_for
 from pipeline.chunks import chunks
-from pipeline.plan_progress import PlanProgress
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress, RunOutcome
-from pipeline.stop import Stop
+from pipeline.planning.progress import PlanProgress
+from pipeline.playing.runner import Progress, RunOutcome
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import Stop
 from pipeline.store.sqlite import DATABASE
 
 _CHUNK = 2_000

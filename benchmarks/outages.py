@@ -21,14 +21,14 @@ from hipo.app.generation.generate import PlayContext, generate_prepared
 from hipo.app.running.ledgers import run_ledger
 from hipo.app.running.watching import Silent
 from hipo.app.runs.resumption import prepare_for
-from pipeline.endpoint_gate import EndpointGates
-from pipeline.engine import Engine
+from pipeline.endpoints.gate import EndpointGates
+from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.run_link import LocalRun
 from pipeline.executors.local import LocalExecutor, width_for
-from pipeline.outage import WaitRules
+from pipeline.playing.engine import Engine
+from pipeline.playing.runner import Progress, RunOutcome
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
-from pipeline.recipe import Recipe
-from pipeline.run_link import LocalRun
-from pipeline.runner import Progress, RunOutcome
+from pipeline.recipes.recipe import Recipe
 
 FASTER = 20.0
 OUTAGES_S = (60.0, 600.0)

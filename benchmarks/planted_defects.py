@@ -19,7 +19,7 @@ from benchmarks.defects import KINDS, Garden, Planted, all_planted, responder_tu
 from benchmarks.judge_accuracy import judge_answer, judge_prompts
 from benchmarks.report import Goal, Row
 from hipo.app.generation.generate import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from prompts.judges import judge_view
 from quality.gates.protocol import GatedDialogue
 from quality.gates.registry import GATES

@@ -27,8 +27,8 @@ import orjson
 from hipo.app.generation.generate import generate
 from hipo.app.running.watching import Silent, Spending
 from hipo.app.workers.wanted import RayWorkers
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress
+from pipeline.playing.runner import Progress
+from pipeline.recipes.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.report import Goal, Row
 from hipo.app.generation.generate import generate
 from hipo.app.verification.verify import VerificationOverrides, verify
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.run_store import RunStore
 
 

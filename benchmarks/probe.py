@@ -37,7 +37,7 @@ from benchmarks.probe_views import VIEWS, EmbeddedView, View
 from benchmarks.report import Row
 from outputs.audit.cross_fit import FOLDS, grouped_folds
 from outputs.audit.null_labels import codes
-from quality.bootstrap import Interval, Resampling, intervals
+from quality.statistics.bootstrap import Interval, Resampling, intervals
 
 SEED = 0
 RESAMPLING = Resampling(resamples=10_000, seed=SEED)

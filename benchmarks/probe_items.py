@@ -14,8 +14,8 @@ from outputs.audit.corpus import AuditedAnswer, AuditedDialogue
 from outputs.audit.run_corpus import run_corpus
 from outputs.audit.set_corpus import turns_of
 from outputs.dataset.reader import row_set
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from quality.gold import gold_items
 from scenarios.schemes.registry import load_scheme
 from scenarios.terms import RoleKey

@@ -18,7 +18,7 @@ import orjson
 from benchmarks.limited_server import Events, Nature, limited_server
 from benchmarks.report import Goal, Row
 from hipo.app.generation.generate import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 SECONDS = {5: 60, 20: 40, 200: 25}
 """How long each bucket is asked, by its tokens a second."""

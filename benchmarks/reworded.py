@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable, Sequence
 
 from benchmarks.report import Goal, Row
-from outputs.contamination import RowSet, Settings, compare
-from outputs.reworded_lines import FEWEST_WORDS
+from outputs.contamination.contamination import RowSet, Settings, compare
+from outputs.contamination.reworded_lines import FEWEST_WORDS
 from quality.gold import gold_items
 from scenarios.wording import split_words
 

@@ -19,7 +19,7 @@ import sys, time
 from pathlib import Path
 from benchmarks.machine import peak_mib
 from hipo.app.generation.generate import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 n, folder = int(sys.argv[1]), Path(sys.argv[2])
 recipe = Recipe.model_validate({"n": n, "turns": [2], "models": {"default": "offline/rules"}})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.report import Goal, Row
 from hipo.app.generation.generate import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 HEAVY = ("torch", "openai", "anthropic", "sentence_transformers")
 

@@ -23,7 +23,7 @@ from benchmarks.plain_loop import plain_loop
 from benchmarks.report import Goal, Row
 from benchmarks.server import running_server
 from hipo.app.generation.generate import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
 

@@ -30,7 +30,7 @@ from hipo.app.generation.generate import generate
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.verification.verify import verify
 from pipeline.providers.prices import PriceTable
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 PRICED = ("gpt-4o", "gpt-4.1", "gpt-5")
 """Models of the price list whose cached tokens cost a half, a quarter and a tenth of the others."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from benchmarks.report import Goal, Row
-from pipeline.asking import TurnTask
+from pipeline.calls.asking import TurnTask
 from pipeline.critics.verifier import ClaimVerification
 from pipeline.expected_calls import ArmParts
 from pipeline.offline.dice import Dice

@@ -23,7 +23,7 @@ from benchmarks.report import Goal, Row
 from hipo.app.generation.generate import generate
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.verification.verify import verify
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.sqlite import DATABASE
 
 DIALOGUES = 250_000

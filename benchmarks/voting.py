@@ -1,7 +1,7 @@
 """How fast votes of many dialogues are embedded, against one big call and one call per utterance.
 
 Both calls are those of ``SentenceTransformer.encode``, as one would make them without hipo, which on a
-CPU computes its bundled model by itself (``pipeline/minilm.py``).
+CPU computes its bundled model by itself (``pipeline/embeddings/minilm.py``).
 
 ``python -m benchmarks.voting --device cuda`` asks more of a GPU: how the rate grows with the texts of
 a call and with the dialogues at a time, and whether the half precision in which it embeds elects the
@@ -22,7 +22,7 @@ from functools import partial
 from typing import TypeVar
 
 from benchmarks.report import Goal, Row, table
-from pipeline.embeddings import (
+from pipeline.embeddings.embeddings import (
     DRAIN,
     GPU_DRAIN,
     BatchingEncoder,

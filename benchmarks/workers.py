@@ -25,7 +25,7 @@ from importlib.util import find_spec
 from benchmarks.played_run import PlayedRun, played
 from benchmarks.report import Goal, Row
 from benchmarks.server import running_server
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 WORKERS = 2
 CONCURRENCY = 512

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from hipo.app.train import train as train
     from hipo.app.verification.verify import verify as verify
     from hipo.cli.terminal.progress import progress as progress
-    from pipeline.recipe import Recipe as Recipe
-    from pipeline.recipe_source import load_recipe as load_recipe
+    from pipeline.recipes.recipe import Recipe as Recipe
+    from pipeline.recipes.source import load_recipe as load_recipe
     from scenarios.errors import HipoError as HipoError
     from scenarios.errors import RunError as RunError
     from scenarios.errors import UsageError as UsageError
@@ -53,7 +53,7 @@ _MODULE_OF = {
     "EvaluationSettings": "hipo.app.evaluation.settings",
     "ExportExtras": "hipo.app.export.options",
     "HipoError": "scenarios.errors",
-    "Recipe": "pipeline.recipe",
+    "Recipe": "pipeline.recipes.recipe",
     "Run": "hipo.app.runs.run",
     "RunError": "scenarios.errors",
     "SaturatedPlay": "hipo.app.generation.saturation",
@@ -66,7 +66,7 @@ _MODULE_OF = {
     "export": "hipo.app.export.export",
     "generate": "hipo.app.generation.generate",
     "load_plugins": "scenarios.plugins",
-    "load_recipe": "pipeline.recipe_source",
+    "load_recipe": "pipeline.recipes.source",
     "open_run": "hipo.app.runs.run",
     "plan_quota": "hipo.app.generation.quota",
     "prepare": "hipo.app.preparation.prepared",

@@ -32,7 +32,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState, generate
 
 from outputs.evaluation_items.sets import load_set
-from pipeline.call_records import REFUSAL
+from pipeline.calls.records import REFUSAL
 from pipeline.store.answers import EvaluationSeat, StoredAnswer
 from prompts.environment import Templates
 from prompts.question import Message

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.asking import Asker
+    from pipeline.calls.asking import Asker
     from pipeline.voting import Encoder
     from prompts.actors import ActorPrompts
     from prompts.question import Question

@@ -11,7 +11,7 @@ from typing import TypeVar
 import orjson
 from pydantic import ValidationError
 
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.config_epochs import ConfigEpoch
 from pipeline.store.materials import MaterialItem, MaterialKind
 from pipeline.store.run_store import RunStore

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pipeline.call_records import CallContext
-from pipeline.client import Client
-from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
-from pipeline.stop import Stop
-from pipeline.stop_rules import StopRules
+from pipeline.calls.client import Client
+from pipeline.calls.records import CallContext
+from pipeline.playing.runner import Executor, JobFailure, Progress, Runner, RunOutcome
+from pipeline.stopping.rules import StopRules
+from pipeline.stopping.stop import Stop
 from pipeline.store.answers import FAILED, AnswerLog, EvaluationSeat, StoredAnswer
 from prompts.question import Question
 from scenarios.fingerprint import fingerprint, seed_from
@@ -40,7 +40,7 @@ class TranslationJob:
 
 @dataclass
 class Translating:
-    """Asks for every scenario that is left; a :class:`~pipeline.runner.Stage`."""
+    """Asks for every scenario that is left; a :class:`~pipeline.playing.runner.Stage`."""
 
     jobs: Sequence[TranslationJob]
     seat: EvaluationSeat

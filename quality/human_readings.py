@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from quality.agreement import AgreementRow, agreement_table
-from quality.annotations import Answer
-from quality.comparisons import ReaderComparison, compared
+from quality.agreement.agreement import AgreementRow, agreement_table
+from quality.agreement.annotations import Answer
+from quality.agreement.comparisons import ReaderComparison, compared
 from scenarios.schemes.model import Scheme
 
 GOLD = "gold"

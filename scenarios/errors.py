@@ -68,4 +68,4 @@ class RunError(HipoError):
     """A failure while running: what was finished is kept, and the run can be resumed."""
 
     code = ""
-    """What failed, in a word; of an error that ends a run, one of ``pipeline.stop``."""
+    """What failed, in a word; of an error that ends a run, one of ``pipeline.stopping.stop``."""

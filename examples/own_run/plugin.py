@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from pipeline.asking import TurnTask
+from pipeline.calls.asking import TurnTask
 from pipeline.expected_calls import ArmParts, answer_calls
 from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import StrategyExtension

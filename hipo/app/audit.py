@@ -16,8 +16,8 @@ from outputs.audit.run_corpus import MOST, run_corpus
 from outputs.audit.set_corpus import scheme_of, set_corpus, turns_of
 from outputs.dataset.reader import row_set
 from outputs.dataset.told_audit import AUDIT
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import NamedCount
 from scenarios.errors import UsageError

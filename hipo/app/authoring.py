@@ -12,7 +12,7 @@ from hipo.app.generation.plan_estimates import estimate
 from hipo.app.generation.preview import Previewed
 from hipo.app.generation.preview import preview as play
 from hipo.app.options.recipe import RecipeChanges, overridden
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from prompts.scheme_text import label_text
 from quality.authoring.desk import AuthoringDesk
 from scenarios.catalogue import Catalogue

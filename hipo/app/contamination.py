@@ -7,9 +7,9 @@ from pathlib import Path
 
 import orjson
 
-from outputs.contamination import Contamination, RowSet, Settings, compare, without
+from outputs.contamination.contamination import Contamination, RowSet, Settings, compare, without
 from outputs.dataset.reader import row_set
-from pipeline.embeddings import INSTALL, Embed, installed_embedding
+from pipeline.embeddings.embeddings import INSTALL, Embed, installed_embedding
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.log import logger

@@ -13,12 +13,12 @@ from hipo.app.export.options import export_options
 from hipo.app.report.report import report
 from hipo.app.runs.folders import RUNS
 from hipo.app.runs.resumption import prepare_for
-from outputs.selection_wish import Selection
+from outputs.selecting.wish import Selection
 from outputs.showcase import showcased
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
-from quality.policy import load_policy
+from quality.verification.policy import load_policy
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 

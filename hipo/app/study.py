@@ -23,14 +23,14 @@ from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher
 from hipo.app.runs.folders import RUNS, is_run
 from hipo.app.runs.resumption import prepare_for
-from outputs.export_facts import code_version
-from outputs.study import StudyResult, read_study, study_as_json
-from outputs.study_page import study_files, study_page
-from pipeline.budget import rounded_up
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
-from pipeline.runner import RunOutcome
-from pipeline.stop import BUDGET
+from outputs.export.facts import code_version
+from outputs.study.page import study_files, study_page
+from outputs.study.study import StudyResult, read_study, study_as_json
+from pipeline.playing.runner import RunOutcome
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
+from pipeline.spending.budget import rounded_up
+from pipeline.stopping.stop import BUDGET
 from pipeline.store.run_store import RunStore
 from pipeline.strategies.registry import ANY_SCENARIO
 from scenarios.atomic_files import write_text
@@ -75,7 +75,7 @@ class StudyOutcome:
     stopped: str | None
     """Why it ended early, if it did; the same call goes on."""
     stop_code: str = ""
-    """The same in a word, one of ``pipeline.stop``; empty if it was not stopped."""
+    """The same in a word, one of ``pipeline.stopping.stop``; empty if it was not stopped."""
     advice: str = ""
     """What the user can do, where that is more than what always holds for ``stop_code``."""
 

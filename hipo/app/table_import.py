@@ -10,7 +10,7 @@ from hipo.app.metrics.annotated import GROUP
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
 from pipeline.importing.situations import Situation, flowing_situation, role_key
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from quality.tables.checking import CheckedTable, read_files

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from outputs.audit.set_corpus import scheme_of
-from outputs.export_facts import code_version
-from outputs.split_shares import Split
+from outputs.export.facts import code_version
+from outputs.kinds.split_shares import Split
 from outputs.training.adapter_card import CARD, adapter_card
 from outputs.training.base_model import BaseText, check_packages, find_base, open_text
 from outputs.training.lengths import (

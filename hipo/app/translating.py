@@ -18,12 +18,12 @@ from hipo.app.running.ledgers import evaluation_ledger
 from hipo.app.running.unstored import tell_unstored
 from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.folders import is_evaluation, is_run
-from pipeline.model_settings import ModelSettings
+from pipeline.playing.runner import RunOutcome
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
-from pipeline.recipe import Recipe
-from pipeline.runner import RunOutcome
-from pipeline.stop import Stop
+from pipeline.recipes.model_settings import ModelSettings
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import Stop
 from pipeline.store.answers import EvaluationSeat
 from pipeline.store.evaluation_store import TranslationStore
 from pipeline.store.queries.charges import Charges

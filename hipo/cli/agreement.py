@@ -21,9 +21,9 @@ from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
 from hipo.cli.terminal.console import columns, ends, one_line, plain, plural
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.json_target import JSON, deliver
-from quality.agreement import AgreementRow
-from quality.bootstrap import Interval, Resampling
-from quality.comparisons import ReaderComparison
+from quality.agreement.agreement import AgreementRow
+from quality.agreement.comparisons import ReaderComparison
+from quality.statistics.bootstrap import Interval, Resampling
 
 app = command_app()
 

@@ -11,10 +11,10 @@ from hipo.cli.main import command_app
 from hipo.cli.options.plain import JSON_SHAPES
 from hipo.cli.terminal.console import Format, columns, number, one_line, plural, write_json
 from hipo.cli.terminal.errors import ExitCode, say
-from outputs.contamination import Contamination, Settings, Side
-from outputs.ngrams import SHORTEST, SIZE
-from outputs.reworded_lines import Reworded
-from pipeline.embeddings import missing_packages
+from outputs.contamination.contamination import Contamination, Settings, Side
+from outputs.contamination.ngrams import SHORTEST, SIZE
+from outputs.contamination.reworded_lines import Reworded
+from pipeline.embeddings.embeddings import missing_packages
 from scenarios.errors import UsageError
 
 app = command_app()

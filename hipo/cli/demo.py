@@ -17,8 +17,8 @@ from hipo.cli.show.dialogue_view import Heading, render
 from hipo.cli.terminal.console import hush
 from hipo.cli.terminal.errors import ExitCode, say
 from hipo.cli.verify.run import run_verification
-from outputs.export_kind import KINDS
-from pipeline.recipe_source import load_recipe
+from outputs.kinds.export_kind import KINDS
+from pipeline.recipes.source import load_recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 

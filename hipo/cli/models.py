@@ -10,7 +10,7 @@ import typer
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
 from hipo.cli.terminal.console import Format, columns, write_json
-from pipeline.embeddings import INSTALL, missing_packages
+from pipeline.embeddings.embeddings import INSTALL, missing_packages
 from pipeline.providers.registry import PROVIDERS, ProviderExtension
 
 app = command_app()

@@ -18,9 +18,9 @@ from hipo.cli.reports.oddities import oddity_lines
 from hipo.cli.terminal.console import columns, one_line, plural
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.json_target import JSON, deliver
-from quality.bootstrap import Resampling
+from quality.annotation_qc.findings import Finding, QcSettings, qc_settings
 from quality.disagreement.report import DisagreementReport
-from quality.findings import Finding, QcSettings, qc_settings
+from quality.statistics.bootstrap import Resampling
 from scenarios.errors import UsageError
 
 app = command_app()

@@ -7,7 +7,7 @@ from typing import Any
 from hipo.app.metrics.qc import QcReport
 from hipo.cli.reports.oddities import oddities_as_json
 from hipo.cli.terminal.console import ends, plain
-from quality.agreement import AgreementRow
+from quality.agreement.agreement import AgreementRow
 from quality.disagreement.references import ReferenceRow
 from quality.disagreement.report import DisagreementReport
 

@@ -36,10 +36,10 @@ from hipo.cli.terminal.errors import ExitCode, StoppedEarly
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
 from hipo.cli.terminal.wrapping import write_text
-from outputs.study import SOURCES, study_as_json
-from outputs.study_page import study_table
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
+from outputs.study.page import study_table
+from outputs.study.study import SOURCES, study_as_json
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
 
 app = command_app()
 

@@ -27,7 +27,7 @@ from outputs.result_tables.model import ResultBlock
 from outputs.training.summary import LossFigures
 from outputs.training.trainers import TrainingInterrupted
 from outputs.training.training_set import TrainingKind, TrainingSet, read_training_set
-from pipeline import stop
+from pipeline.stopping import stop
 from scenarios.errors import UsageError
 from scenarios.plural import plural
 

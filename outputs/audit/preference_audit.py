@@ -18,8 +18,8 @@ from outputs.audit.probes import ProbeKind
 from outputs.audit.readings import ProbeReading, ReadingResult, corrected, read
 from outputs.audit.row_text import answer_of, label_dimensions
 from outputs.audit.run_corpus import MOST, is_drawn
-from outputs.comparable import Row, nested_texts
-from outputs.contamination import RowSet
+from outputs.contamination.comparable import Row, nested_texts
+from outputs.contamination.contamination import RowSet
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.plural import plural

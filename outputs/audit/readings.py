@@ -22,8 +22,8 @@ from outputs.audit.significance import (
     over_scenarios,
     visible,
 )
-from quality.bootstrap import Resampling
-from quality.holm import holm
+from quality.statistics.bootstrap import Resampling
+from quality.statistics.holm import holm
 
 RESAMPLES = 1_000
 _SHOWN_DRAWS = 40

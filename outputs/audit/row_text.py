@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from outputs.comparable import Row, nested_texts
+from outputs.contamination.comparable import Row, nested_texts
 from outputs.dataset.columns import PROVENANCE
 from prompts.chat_lines import BEGIN, GO_ON
 from scenarios.terms import RESPONDER

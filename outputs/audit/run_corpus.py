@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
 from outputs.dataset.columns import is_labelled
-from outputs.selection import OpenSelection, SelectedDialogue
+from outputs.selecting.selection import OpenSelection, SelectedDialogue
 from scenarios.case import AIM, Case
 from scenarios.dialogue import Turn
 from scenarios.fingerprint import seed_from

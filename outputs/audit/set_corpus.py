@@ -11,8 +11,8 @@ import orjson
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
 from outputs.audit.row_text import RowText, Said, label_dimensions, row_text
 from outputs.audit.run_corpus import MOST, is_drawn, not_asked, single_label_dimensions
-from outputs.comparable import Row
-from outputs.contamination import RowSet
+from outputs.contamination.comparable import Row
+from outputs.contamination.contamination import RowSet
 from outputs.dataset.manifest import MANIFEST
 from outputs.dataset.scheme_file import read_scheme
 from scenarios.errors import InputError, UsageError

@@ -10,7 +10,7 @@ import numpy as np
 from outputs.audit.cross_fit import CrossFit, Integers
 from outputs.audit.measures import HitTable, ScoreKind, mean_rate
 from outputs.audit.null_labels import NullLabels
-from quality.bootstrap import Floats, Interval, Resampling, interval, resample
+from quality.statistics.bootstrap import Floats, Interval, Resampling, interval, resample
 
 ALPHA = 0.05
 MOST_DRAWS = 999

@@ -10,16 +10,16 @@ from typing import Any
 
 import yaml
 
-from outputs.chairs import BLIND_READING, chairs
-from outputs.contamination import overlap_share, reworded_share
+from outputs.contamination.contamination import overlap_share, reworded_share
 from outputs.dataset.glance import at_a_glance
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
-from outputs.judge_agreement import READER_REMARK
 from outputs.markdown import rendered
-from outputs.reliability import JudgeConsistency
+from outputs.reliability.chairs import BLIND_READING, chairs
+from outputs.reliability.judge_agreement import READER_REMARK
+from outputs.reliability.reliability import JudgeConsistency
 from outputs.token_lengths import DEFAULT_WINDOW
 from prompts.plain_text import one_line
-from quality.agreement import AgreementRow
+from quality.agreement.agreement import AgreementRow
 from scenarios.fingerprint import canonical_json
 from scenarios.schemes.model import Dimension
 from scenarios.verdicts import Source

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Protocol
 
 from outputs.dataset.manifest import Column, ColumnKind
-from outputs.people_labels import labelled_dimensions
-from outputs.selection import SelectedDialogue
+from outputs.selecting.people_labels import labelled_dimensions
+from outputs.selecting.selection import SelectedDialogue
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Scheme
 from scenarios.verdicts import Verdict

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import orjson
 
-from outputs.contamination import Contamination, RowSet, Settings, compare
+from outputs.contamination.contamination import Contamination, RowSet, Settings, compare
 from outputs.dataset.card import CARD, dataset_card
 from outputs.dataset.croissant import CROISSANT, croissant_bytes
 from outputs.dataset.datasheet import DATASHEET, datasheet
 from outputs.dataset.manifest import ExportedFile, ExportFacts
 from outputs.dataset.reader import row_set
 from outputs.dataset.told_audit import ToldAudit
-from pipeline.embeddings import Embed
+from pipeline.embeddings.embeddings import Embed
 
 OVERLAP = "contamination.json"
 

@@ -11,8 +11,8 @@ from typing import Literal
 import orjson
 
 from outputs.dataset.told_audit import ToldAudit
-from outputs.left_out import LeftOut
-from outputs.reliability import Reliability
+from outputs.reliability.reliability import Reliability
+from outputs.selecting.left_out import LeftOut
 from outputs.token_lengths import DEFAULT_WINDOW, TokenLengths
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.schemes.model import Scheme
@@ -162,7 +162,7 @@ class ExportFacts:
     by_people: int = 0
     """Utterances that rows are about whose labels are those that most people gave."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())
-    """Summaries of the comparisons with other sets (:mod:`outputs.contamination`)."""
+    """Summaries of the comparisons with other sets (:mod:`outputs.contamination.contamination`)."""
     audit: ToldAudit | None = None
     """What labels can be read from, where that was asked; of this set, or of its run."""
     licence: str | None = None

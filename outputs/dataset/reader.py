@@ -9,8 +9,8 @@ from typing import IO
 
 import orjson
 
-from outputs.comparable import Row
-from outputs.contamination import RowSet
+from outputs.contamination.comparable import Row
+from outputs.contamination.contamination import RowSet
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.text_file import unmarked
 

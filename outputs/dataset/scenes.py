@@ -6,7 +6,7 @@ from typing import Final
 
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
-from outputs.selection import SelectedDialogue
+from outputs.selecting.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, fact_views, scene_view
 
 SCENE: Final[tuple[Column, ...]] = (

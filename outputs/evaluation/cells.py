@@ -8,9 +8,9 @@ from typing import Literal
 
 from outputs.report.page import CellMark, Table
 from outputs.report.wording import NOTHING, percent, spread
-from quality.bootstrap import Interval
 from quality.evaluation.clustering import FEWEST_ITEMS
 from quality.evaluation.scores import ClusteredEstimate, Scores
+from quality.statistics.bootstrap import Interval
 
 Cluster = Literal["case", "scenario"]
 

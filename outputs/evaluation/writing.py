@@ -18,13 +18,13 @@ from outputs.evaluation.shown_examples import chosen_examples
 from outputs.evaluation.unfolding import unfolding_plots
 from outputs.plots.canvas import standalone
 from outputs.report.page import render_page
-from quality.bootstrap import Resampling
 from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
 from quality.evaluation.result_row import RESULTS, Mark, ResultRow, read_results
 from quality.evaluation.scores import EvaluationScores
 from quality.evaluation.scoring_results import score_results
 from quality.evaluation.shown_items import read_items
+from quality.statistics.bootstrap import Resampling
 from scenarios.atomic_files import write_text
 from scenarios.errors import InputError, Problem, UsageError
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from outputs.comparable import Row
+from outputs.contamination.comparable import Row
 from prompts.languages import described_language
 from prompts.tasks.items import PersonView, SceneView, TaskItem, standing_question
 from quality.evaluation.item import EvaluationItem

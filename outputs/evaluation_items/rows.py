@@ -10,10 +10,10 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from outputs.aspects import drawn_by
-from outputs.comparable import Row
+from outputs.contamination.comparable import Row
 from outputs.dataset.columns import label_column
-from outputs.people_labels import labelled_dimensions
+from outputs.kinds.aspects import drawn_by
+from outputs.selecting.people_labels import labelled_dimensions
 from prompts.languages import described_language
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, standing_question
 from quality.evaluation.item import EvaluationItem, Knowledge, References

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from outputs.agreed_labels import blind_judges
-from outputs.benchmark_prompts import BenchmarkPrompts
-from outputs.benchmark_set import BenchmarkRows
 from outputs.dataset.columns import by_case, left_out_notes
 from outputs.evaluation_items.rows import READ_BY, benchmark_item, swap_item
 from outputs.evaluation_items.sets import NOBODY_JUDGED
-from outputs.export_facts import opening_of
-from outputs.selection import OpenSelection, opened
-from outputs.selection_wish import Selection, WantedVerdict
-from outputs.swap_set import SwapRows
+from outputs.export.facts import opening_of
+from outputs.rows.agreed_labels import blind_judges
+from outputs.rows.benchmark_prompts import BenchmarkPrompts
+from outputs.rows.benchmark_set import BenchmarkRows
+from outputs.rows.swap_set import SwapRows
+from outputs.selecting.selection import OpenSelection, opened
+from outputs.selecting.wish import Selection, WantedVerdict
 from prompts.tasks.items import fact_view
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet

@@ -9,14 +9,14 @@ from typing import Any
 
 import orjson
 
-from outputs.comparable import Row
+from outputs.contamination.comparable import Row
 from outputs.dataset.columns import label_column
 from outputs.dataset.manifest import MANIFEST
 from outputs.dataset.reader import data_files, row_set
 from outputs.dataset.scheme_file import SCHEME, read_scheme
 from outputs.evaluation_items.intention_rows import intention_item, is_intention_question
 from outputs.evaluation_items.rows import benchmark_item, is_benchmark, is_swap, swap_item
-from outputs.people_labels import labelled_dimensions
+from outputs.selecting.people_labels import labelled_dimensions
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
 from quality.persuasion.spoken_dialogues import INTENTION

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from outputs.aspects import TASK_OF, Aspect
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
+from outputs.kinds.aspects import TASK_OF, Aspect
 from prompts.environment import Templates
 from prompts.tasks.asked import asked_dimensions, misfits
 from prompts.tasks.items import TaskItem

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from outputs.benchmark_set import BenchmarkRows
 from outputs.dataset.manifest import ExportedFile
-from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.export.nothing_left import READERS_SETS
+from outputs.kinds.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.lm_eval.choice_prompts import ChoicePrompts
 from outputs.lm_eval.task_files import task_files
-from outputs.nothing_left import READERS_SETS
+from outputs.rows.benchmark_set import BenchmarkRows
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 

@@ -11,9 +11,9 @@ from typing import Final
 import orjson
 import yaml
 
-from outputs.aspects import Aspect
 from outputs.dataset.columns import label_column
 from outputs.dataset.manifest import ExportedFile
+from outputs.kinds.aspects import Aspect
 from outputs.lm_eval.choice_prompts import ChoicePrompts, prompt_column
 from scenarios.schemes.model import Dimension, Scheme
 

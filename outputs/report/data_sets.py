@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outputs.recorded_exports import RecordedExport
+from outputs.export.recorded import RecordedExport
 from outputs.report.page import Table
 from outputs.report.wording import count, moment
 

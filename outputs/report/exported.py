@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 
 from outputs.dataset.manifest import MANIFEST
-from outputs.recorded_exports import RecordedExport
+from outputs.export.recorded import RecordedExport
 from scenarios.errors import UsageError
 
 

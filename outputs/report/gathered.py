@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outputs.chairs import chairs
 from outputs.diversity import Diversity, measure
-from outputs.recorded_exports import RecordedExport
+from outputs.export.recorded import RecordedExport
+from outputs.reliability.chairs import chairs
 from outputs.report.cumulative import CumulativeScore
 from outputs.report.page import ReportSection
 from outputs.showcase import showcased

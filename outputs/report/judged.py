@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from outputs.beyond_chance import SHUFFLES, beyond_chance
-from outputs.chairs import BLIND_READING, one_program_in_two_chairs
-from outputs.foil_acceptance import foil_acceptance
-from outputs.judge_agreement import (
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.plots.lines import Series, Spot, line_chart
+from outputs.reliability.beyond_chance import SHUFFLES, beyond_chance
+from outputs.reliability.chairs import BLIND_READING, one_program_in_two_chairs
+from outputs.reliability.foil_acceptance import foil_acceptance
+from outputs.reliability.judge_agreement import (
     READER_REMARK,
     ConfirmedShare,
     grouped,
@@ -16,9 +18,7 @@ from outputs.judge_agreement import (
     kappa,
     shares,
 )
-from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.plots.lines import Series, Spot, line_chart
-from outputs.reliability import people_agreement
+from outputs.reliability.reliability import people_agreement
 from outputs.report.gathered import Gathered
 from outputs.report.labels import pair_plot
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
+from outputs.reliability.judge_agreement import ConfirmedShare
 from outputs.report.data_sets import data_sets_table
 from outputs.report.gathered import OFFLINE, Gathered
 from outputs.report.outcome_sums import OUTCOMES, OutcomeSums, outcome_sums

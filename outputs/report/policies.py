@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Remark, Table
 from quality.gates.settings import GateSettings, gate_settings
-from quality.policy import Consequence, Policy, load_policy, policy_names
+from quality.verification.policy import Consequence, Policy, load_policy, policy_names
 from scenarios.errors import UsageError
 
 _DONE: Mapping[Consequence, str] = {

@@ -10,8 +10,8 @@ from scenarios.plural import plural
 from scenarios.terms import LabelValue
 
 if TYPE_CHECKING:
-    from outputs.judge_agreement import ConfirmedShare
-    from quality.bootstrap import Interval
+    from outputs.reliability.judge_agreement import ConfirmedShare
+    from quality.statistics.bootstrap import Interval
     from scenarios.schemes.model import Scheme
 
 NOTHING = "\u2013"

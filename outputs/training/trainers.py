@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from outputs.split_shares import Split
+from outputs.kinds.split_shares import Split
 from outputs.training.base_model import (
     BaseText,
     chosen_device,
@@ -25,7 +25,7 @@ from outputs.training.log import TrainingLog
 from outputs.training.settings import TrainingSettings
 from outputs.training.training_set import TrainingRow, TrainingSet
 from pipeline.providers.hf.location import ModelSource
-from pipeline.stop import INTERRUPTED
+from pipeline.stopping.stop import INTERRUPTED
 from pipeline.torch_setup import keep_quiet
 from scenarios.errors import RunError, UsageError
 

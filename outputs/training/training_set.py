@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from outputs.dataset.manifest import MANIFEST, sha256_of
 from outputs.dataset.reader import row_set
-from outputs.split_shares import Split
+from outputs.kinds.split_shares import Split
 from scenarios.errors import UsageError
 
 TrainingKind = Literal["sft", "dpo"]

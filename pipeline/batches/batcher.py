@@ -16,15 +16,15 @@ from pipeline.batches.calls import PatientCalls
 from pipeline.batches.gathered import Left, Queue
 from pipeline.batches.journey import Journey, WaitingRequest
 from pipeline.batches.surroundings import BatchRules, Surroundings
-from pipeline.budget import Ledger, Reservation
-from pipeline.endpoint import Unsettled
-from pipeline.endpoint_gate import EndpointGates
-from pipeline.outage import WaitRules
+from pipeline.endpoints.endpoint import Unsettled
+from pipeline.endpoints.gate import EndpointGates
+from pipeline.endpoints.outage import WaitRules
 from pipeline.providers.batch_api import BatchApi, BatchLine
 from pipeline.providers.batch_results import custom_id, loaded
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.rate_limiter import ModelAddress, loop_time
-from pipeline.stop import BUDGET, Stop
+from pipeline.spending.budget import Ledger, Reservation
+from pipeline.stopping.stop import BUDGET, Stop
 from pipeline.store.batches import BatchLog
 from scenarios.plural import plural
 
@@ -340,7 +340,7 @@ class Batcher:
 
 @dataclass(frozen=True, slots=True)
 class BatchSender:
-    """Sends the requests to one provider in batches; satisfies :class:`pipeline.endpoint.Sender`."""
+    """Sends the requests to one provider in batches; satisfies :class:`pipeline.endpoints.endpoint.Sender`."""
 
     batcher: Batcher
     provider: Provider

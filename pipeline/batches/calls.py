@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from pipeline.endpoint_gate import Clock, EndpointGate
-from pipeline.endpoint_signs import CallSign, Sign
+from pipeline.endpoints.gate import Clock, EndpointGate
+from pipeline.endpoints.signs import CallSign, Sign
 from pipeline.providers.errors import (
     OutOfFunds,
     ProviderError,
@@ -22,7 +22,7 @@ from pipeline.providers.failures import NotConnected
 from pipeline.providers.outcome import UNSERVED
 from pipeline.providers.rate_limiter import Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
-from pipeline.stop import UNAVAILABLE, Stop
+from pipeline.stopping.stop import UNAVAILABLE, Stop
 
 T = TypeVar("T")
 

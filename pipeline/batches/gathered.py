@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from pipeline.batches.journey import Journey, WaitingRequest
 from pipeline.batches.surroundings import Surroundings
-from pipeline.budget import Reservation
 from pipeline.providers.errors import ProviderError
-from pipeline.stop import Stopped
+from pipeline.spending.budget import Reservation
+from pipeline.stopping.stop import Stopped
 
 
 @dataclass(slots=True)

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.batches.search import look_for, out_of_reach
 from pipeline.batches.surroundings import Surroundings
-from pipeline.budget import Reservation
-from pipeline.endpoint import Unsettled
+from pipeline.endpoints.endpoint import Unsettled
 from pipeline.providers.batch_api import BatchLine, BatchStatus, BatchUnknown
 from pipeline.providers.batch_results import placed_results
 from pipeline.providers.errors import NotProcessed, ProviderError, RateLimited, ServerFault
 from pipeline.providers.failures import NotConnected
 from pipeline.providers.protocol import Request
-from pipeline.stop import INTERRUPTED, Stopped
+from pipeline.spending.budget import Reservation
+from pipeline.stopping.stop import INTERRUPTED, Stopped
 from pipeline.store.batches import BatchRow, PlacedRequest
 from scenarios.durations import in_words
 from scenarios.errors import UsageError

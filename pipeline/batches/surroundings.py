@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.batches.calls import PatientCalls
 from pipeline.providers.batch_api import BatchApi
-from pipeline.stop import Stop
+from pipeline.stopping.stop import Stop
 from pipeline.store.batches import BatchLog
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.asking import TurnTask
+from pipeline.calls.asking import TurnTask
 from pipeline.critics.registry import CRITICS, Critic
 from pipeline.expected_calls import ArmParts
 from scenarios.dialogue import Critique, Draft

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.asking import Asker, TurnTask
+from pipeline.calls.asking import Asker, TurnTask
 from pipeline.critics.registry import CriticExtension
 from pipeline.expected_calls import ExpectedCalls
 from prompts.actors import ActorPrompts

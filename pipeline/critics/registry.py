@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
-from pipeline.asking import TurnTask
+from pipeline.calls.asking import TurnTask
 from pipeline.expected_calls import ArmParts, ExpectedCalls
 from scenarios.dialogue import Critique, Draft
 from scenarios.extensions import ExtensionPoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.asking import TurnTask
+from pipeline.calls.asking import TurnTask
 from pipeline.critics.registry import CriticExtension
 from pipeline.expected_calls import ArmParts, ExpectedCalls, SampleTurn
 from pipeline.verifiers.registry import Verifier, verifier_for

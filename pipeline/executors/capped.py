@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
-from pipeline.runner import Executor
-from pipeline.stop import Stop
+from pipeline.playing.runner import Executor
+from pipeline.stopping.stop import Stop
 
 J = TypeVar("J")
 

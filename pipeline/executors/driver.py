@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.engine import Job, Player
+from pipeline.endpoints.run_link import LocalRun
 from pipeline.executors.frames import MOST_BYTES, Stream, StreamBroken, encoded
 from pipeline.executors.messages import FromWorker, Notice, Ready, Refused, Setup, from_worker
 from pipeline.executors.worker_session import SILENT_S, SharedRun, WorkerLost, WorkerSession
-from pipeline.run_link import LocalRun
-from pipeline.runner import JobFailed, JobFailure
+from pipeline.playing.engine import Job, Player
+from pipeline.playing.runner import JobFailed, JobFailure
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import RunError, UsageError
@@ -305,7 +305,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True)
 class RemotePlayer:
-    """Plays the cases of one arm in workers; satisfies :class:`~pipeline.engine.Player`."""
+    """Plays the cases of one arm in workers; satisfies :class:`~pipeline.playing.engine.Player`."""
 
     driver: Driver
     arm: str

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from pipeline.engine import Job
+from pipeline.endpoints.outage import Admission
+from pipeline.endpoints.run_link import PermitRequest
 from pipeline.executors.prompt_texts import Layout, ReceivedTexts, SentTexts
-from pipeline.outage import Admission
+from pipeline.playing.engine import Job
+from pipeline.playing.runner import JobFailure
 from pipeline.providers.outcome import CallOutcome
-from pipeline.run_link import PermitRequest
-from pipeline.runner import JobFailure
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
 from scenarios.case import Case

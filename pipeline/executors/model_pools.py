@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pipeline.embeddings import Device, Note, loading, sentence_encoder
+from pipeline.embeddings.embeddings import Device, Note, loading, sentence_encoder
 from pipeline.providers.errors import Unreachable
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.rate_limiter import Sleep
 from pipeline.providers.registry import build_provider, parse_model
-from pipeline.stop import UNAVAILABLE, MustStop
+from pipeline.stopping.stop import UNAVAILABLE, MustStop
 from scenarios.errors import HipoError, RunError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pipeline.executors.driver import Driver
-from pipeline.stop import INTERNAL, MustStop
+from pipeline.stopping.stop import INTERNAL, MustStop
 
 MOST_IDLE = 3
 """So many workers in a row may end before one dialogue has ended in them, until none is started in

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
-from pipeline.budget import Reservation
+from pipeline.endpoints.run_link import Permit, PermitRequest, Settlement
 from pipeline.executors.frames import Stream, StreamBroken
 from pipeline.executors.messages import (
     AskPermit,
@@ -22,9 +22,9 @@ from pipeline.executors.messages import (
     Settled,
 )
 from pipeline.executors.prompt_texts import SentTexts
-from pipeline.run_link import Permit, PermitRequest, Settlement
-from pipeline.runner import JobFailed, JobFailure
-from pipeline.stop import MustStop, Stop, Stopped
+from pipeline.playing.runner import JobFailed, JobFailure
+from pipeline.spending.budget import Reservation
+from pipeline.stopping.stop import MustStop, Stop, Stopped
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
 from scenarios.errors import UsageError
@@ -38,7 +38,7 @@ Samples = dict[int, dict[int, ChoiceRow]]
 
 
 class RemoteRun:
-    """Satisfies :class:`~pipeline.run_link.RunLink` by messages to the driver.
+    """Satisfies :class:`~pipeline.endpoints.run_link.RunLink` by messages to the driver.
 
     A permit is a lease: the driver holds a place at the endpoint, a token of its rate and the worst
     case in dollars for it, until the worker settles it or is gone. What was drawn before is known

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from pipeline.engine import Player
+from pipeline.calls.tracing import under_span
+from pipeline.endpoints.run_link import RunLink
 from pipeline.executors.frames import Stream, StreamBroken
 from pipeline.executors.messages import (
     Bye,
@@ -31,10 +32,9 @@ from pipeline.executors.messages import (
     from_driver,
 )
 from pipeline.executors.remote_run import RemoteRun
-from pipeline.run_link import RunLink
-from pipeline.runner import JobFailure, contained, failure_of
-from pipeline.stop import INTERNAL
-from pipeline.tracing import under_span
+from pipeline.playing.engine import Player
+from pipeline.playing.runner import JobFailure, contained, failure_of
+from pipeline.stopping.stop import INTERNAL
 from scenarios.errors import RunError, UsageError
 
 Players = AbstractAsyncContextManager[Mapping[str, Player]]

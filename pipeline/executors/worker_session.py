@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.engine import Job
+from pipeline.calls.tracing import open_span
+from pipeline.endpoints.run_link import LocalRun, Permit, Settlement
 from pipeline.executors.frames import Stream, StreamBroken
 from pipeline.executors.messages import (
     AskPermit,
@@ -33,12 +34,11 @@ from pipeline.executors.messages import (
 )
 from pipeline.executors.prompt_texts import ReceivedTexts
 from pipeline.executors.worker import as_failure
-from pipeline.open_requests import OpenRequests
-from pipeline.run_link import LocalRun, Permit, Settlement
-from pipeline.runner import JobFailed
-from pipeline.stop import Stop
+from pipeline.playing.engine import Job
+from pipeline.playing.runner import JobFailed
+from pipeline.stopping.open_requests import OpenRequests
+from pipeline.stopping.stop import Stop
 from pipeline.store.call_rows import RequestRow
-from pipeline.tracing import open_span
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import RunError
 

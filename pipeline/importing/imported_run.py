@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.chunks import chunks
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION
 from pipeline.run_material import material_items
 from pipeline.store.run_store import RunStore

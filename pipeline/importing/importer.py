@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.reading import Reader
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.arms import Arm, ModelSpec

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.providers.context_size import ContextSizes
-from pipeline.stop import OUT_OF_FUNDS
+from pipeline.stopping.stop import OUT_OF_FUNDS
 from scenarios.errors import RunError
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from pipeline.stop import STORE, MustStop
+from pipeline.stopping.stop import STORE, MustStop
 from pipeline.store.sqlite import (
     is_busy,
     is_damage,

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pipeline.asking import Asker, TurnTask
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import Asker, TurnTask
+from pipeline.calls.client import AnswerUnusable
 from pipeline.expected_calls import ArmParts, answer_calls
 from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import StrategyExtension

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.asking import Asker, TurnTask
+from pipeline.calls.asking import Asker, TurnTask
 from pipeline.expected_calls import answer_calls
 from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import NoStrategySettings, StrategyExtension

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.asking import ScriptTask, TurnTask
+from pipeline.calls.asking import ScriptTask, TurnTask
 from pipeline.strategies.protocol import ScriptStrategy, Spoken, Strategy
 from scenarios.dialogue import Draft
 from scenarios.foreign_records import check_labels, checked_record

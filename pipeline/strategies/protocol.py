@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pipeline.asking import ScriptTask, TurnTask
+from pipeline.calls.asking import ScriptTask, TurnTask
 from scenarios.dialogue import Draft, Trace
 from scenarios.quick_records import quickly_made
 

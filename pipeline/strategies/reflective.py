@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.asking import Asker, TurnTask
+from pipeline.calls.asking import Asker, TurnTask
 from pipeline.critics.foreign import built_critic
 from pipeline.critics.registry import CRITICS, Critic
 from pipeline.expected_calls import ArmParts, ExpectedCalls, answer_calls

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pipeline.asking import Asker, ScriptTask
+from pipeline.calls.asking import Asker, ScriptTask
 from pipeline.expected_calls import ExpectedCalls, SampleTurn
 from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import NoStrategySettings, StrategyExtension

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.asking import Asker, TurnTask
+from pipeline.calls.asking import Asker, TurnTask
 from pipeline.critics.verifier import CLAIMS, ClaimVerification, critiques_of
 from pipeline.expected_calls import ArmParts, ExpectedCalls, answer_calls
 from pipeline.strategies.protocol import Spoken

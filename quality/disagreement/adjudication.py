@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from quality.annotation_qc import disagreements
-from quality.annotations import Answer, labels_by_item, majority
+from quality.agreement.annotations import Answer, labels_by_item, majority
+from quality.annotation_qc.findings import QcSettings
+from quality.annotation_qc.qc import disagreements
 from quality.disagreement.coherence import CommonPole, common_pole
 from quality.disagreement.difficulty import difficulty
-from quality.findings import QcSettings
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.terms import LabelValue
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
 
-from quality.annotations import Answer, by_group, labels_by_item
+from quality.agreement.annotations import Answer, by_group, labels_by_item
 from quality.disagreement.difficulty import difficulty_by_item
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue

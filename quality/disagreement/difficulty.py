@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quality.annotations import Answer, by_group, labels_by_item, majority
+from quality.agreement.annotations import Answer, by_group, labels_by_item, majority
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean, quantiles, stdev
 
-from quality.annotations import Answer, by_group
+from quality.agreement.annotations import Answer, by_group
 from quality.disagreement.confusions import label_pairs
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue

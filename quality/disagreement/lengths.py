@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from quality.annotations import Answer, by_group, labels_by_item
-from quality.statistics_packages import statistics_package
+from quality.agreement.annotations import Answer, by_group, labels_by_item
+from quality.statistics.packages import statistics_package
 from scenarios.schemes.model import Dimension
 
 SAID: Final = "said"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from quality.annotations import Answer, by_group
+from quality.agreement.annotations import Answer, by_group
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue
 

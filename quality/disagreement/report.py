@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
+from quality.annotation_qc.findings import QcSettings
 from quality.disagreement.adjudication import (
     AdjudicatedRow,
     ExpertLabel,
@@ -27,7 +28,6 @@ from quality.disagreement.given import LabelShare, RatingSpread, label_shares, r
 from quality.disagreement.lengths import LengthEffect, Words, length_effects
 from quality.disagreement.references import ReferenceRow, against_reference
 from quality.disagreement.wheel import AdjacencyRow, adjacency
-from quality.findings import QcSettings
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.terms import LabelValue
 

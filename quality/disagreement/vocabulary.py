@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from quality.annotations import RawAnswer, is_blank, read_value
+from quality.agreement.annotations import RawAnswer, is_blank, read_value
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 

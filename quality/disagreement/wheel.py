@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from quality.annotations import Answer, by_group, labels_by_item
+from quality.agreement.annotations import Answer, by_group, labels_by_item
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue
 

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quality.bootstrap import (
+from quality.agreement.ratings import numbered
+from quality.evaluation.answers import ScoredAnswer
+from quality.evaluation.scores import ClusteredEstimate
+from quality.statistics.bootstrap import (
     Floats,
     Interval,
     Resampling,
@@ -16,10 +19,7 @@ from quality.bootstrap import (
     resample,
     share_interval,
 )
-from quality.class_figures import Codes, Flags
-from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.scores import ClusteredEstimate
-from quality.ratings import numbered
+from quality.statistics.class_figures import Codes, Flags
 
 FEWEST_ITEMS = 10
 """No interval for fewer items."""

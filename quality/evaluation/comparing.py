@@ -10,8 +10,6 @@ from itertools import combinations
 import numpy as np
 
 from prompts.tasks.modes import MODES
-from quality.bootstrap import Floats, Resampling
-from quality.class_figures import accuracy, macro_f1
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.clustering import (
     RESAMPLING,
@@ -25,7 +23,9 @@ from quality.evaluation.clustering import (
 from quality.evaluation.people import is_people
 from quality.evaluation.scores import ModelComparison, Weighting
 from quality.evaluation.scoring import ScoreKey, coded
-from quality.holm import holm
+from quality.statistics.bootstrap import Floats, Resampling
+from quality.statistics.class_figures import accuracy, macro_f1
+from quality.statistics.holm import holm
 
 EXACT_CASES = 13
 """Up to so many cases that differ every exchange is counted: at most 8,192."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quality.bootstrap import Floats, Resampling
-from quality.class_figures import share
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.scores import FlipRate
 from quality.evaluation.scoring import ScoreKey
+from quality.statistics.bootstrap import Floats, Resampling
+from quality.statistics.class_figures import share
 
 
 def flip_rate(

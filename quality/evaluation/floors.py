@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quality.bootstrap import Floats
-from quality.class_figures import Codes, class_features, class_figures
 from quality.evaluation.scores import FloorScore
+from quality.statistics.bootstrap import Floats
+from quality.statistics.class_figures import Codes, class_features, class_figures
 
 
 def majority_code(true: Codes, weights: Floats, size: int) -> int:

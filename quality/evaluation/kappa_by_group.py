@@ -10,15 +10,15 @@ from statistics import StatisticsError, correlation, fmean
 
 import numpy as np
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
+from quality.agreement.ratings import ratings
+from quality.agreement.resampling import centred_ranks, fleiss_estimator
 from quality.evaluation.answers import Grouping
 from quality.evaluation.clustering import FEWEST_ITEMS
 from quality.evaluation.people import is_one_person, is_people, place_of
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import Scores
 from quality.evaluation.scoring_results import groups_of
-from quality.ratings import ratings
-from quality.resampling import centred_ranks, fleiss_estimator
 from scenarios.schemes.model import Dimension
 
 _Key = tuple[str, str, str, str, Grouping]

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from quality.annotations import FEWEST_FOR_MAJORITY, Answer, majority
+from quality.agreement.annotations import FEWEST_FOR_MAJORITY, Answer, majority
 from quality.evaluation.result_row import ResultRow, is_right
 
 PEOPLE: Final = "people"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from pipeline.call_records import REFUSAL
+from pipeline.calls.records import REFUSAL
 from pipeline.store.answers import AnswerStatus, EvaluationSeat, StoredAnswer
 from prompts.refusals import declined_in
 from prompts.scheme_text import label_text

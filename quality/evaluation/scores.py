@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from quality.bootstrap import Interval
 from quality.evaluation.answers import Grouping
 from quality.evaluation.other_words import OtherWord
+from quality.statistics.bootstrap import Interval
 from scenarios.errors import UsageError
 
 Weighting = Literal["whole", "balanced", "reweighted"]

@@ -9,17 +9,6 @@ from typing import Any, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from quality.bootstrap import Floats, Resampling
-from quality.class_figures import (
-    Codes,
-    Flags,
-    accuracy,
-    class_features,
-    class_figures,
-    count_matrix,
-    macro_f1,
-    share,
-)
 from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.floors import floors, majority_code
@@ -34,6 +23,17 @@ from quality.evaluation.scores import (
     PositionShare,
     Scores,
     Weighting,
+)
+from quality.statistics.bootstrap import Floats, Resampling
+from quality.statistics.class_figures import (
+    Codes,
+    Flags,
+    accuracy,
+    class_features,
+    class_figures,
+    count_matrix,
+    macro_f1,
+    share,
 )
 from scenarios.errors import UsageError
 

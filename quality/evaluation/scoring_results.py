@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from quality.bootstrap import Resampling
 from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.comparing import compare_all
@@ -18,6 +17,7 @@ from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import EvaluationScores, Weighting
 from quality.evaluation.scoring import ScoreKey, score
 from quality.evaluation.swaps import swap_score, two_sided
+from quality.statistics.bootstrap import Resampling
 
 SWAP: Final = "swap"
 REFERENCES: Final = ("declared", "agreed", "people", "adjudicated", "gold", SWAP)

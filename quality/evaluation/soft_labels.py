@@ -13,13 +13,13 @@ from typing import Final
 
 import numpy as np
 
-from quality.annotations import Answer
-from quality.bootstrap import Floats, Resampling
+from quality.agreement.annotations import Answer
+from quality.agreement.ratings import numbered
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.people import PEOPLE, Given, labels_of_people, place_of
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import ClusteredEstimate
-from quality.ratings import numbered
+from quality.statistics.bootstrap import Floats, Resampling
 
 EVENLY: Final = "every label alike"
 POOLED: Final = "shares over all items"

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
-from pipeline.call_records import CallContext, ParsedSample
-from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
-from pipeline.stop import INTERNAL, REFUSED, MustStop, Stop
-from pipeline.stop_rules import UNREADABLE_AT_FIRST, StopRules
+from pipeline.calls.records import CallContext, ParsedSample
+from pipeline.playing.runner import Executor, JobFailure, Progress, Runner, RunOutcome
+from pipeline.stopping.rules import UNREADABLE_AT_FIRST, StopRules
+from pipeline.stopping.stop import INTERNAL, REFUSED, MustStop, Stop
 from pipeline.store.answers import FAILED, AnswerLog, EvaluationSeat, StoredAnswer
 from prompts.question import Question
 from quality.evaluation.item import EvaluationItem
@@ -48,7 +48,7 @@ class EvaluationJob:
 
 
 class Evaluation:
-    """Asks whatever is not answered yet; a :class:`~pipeline.runner.Stage`.
+    """Asks whatever is not answered yet; a :class:`~pipeline.playing.runner.Stage`.
 
     A model that declines, or whose answer cannot be read, has answered: that is its result. An
     item fails only where no answer came.

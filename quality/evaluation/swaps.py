@@ -13,14 +13,14 @@ from typing import Literal
 
 import numpy as np
 
-from quality.bootstrap import Floats, Resampling
-from quality.class_figures import Flags, share
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.remarks import interval_remarks
 from quality.evaluation.result_row import NOT
 from quality.evaluation.scores import SwapScore
 from quality.evaluation.scoring import ScoreKey
+from quality.statistics.bootstrap import Floats, Resampling
+from quality.statistics.class_figures import Flags, share
 
 Shown = Literal["own", "other", "none"]
 

@@ -63,7 +63,7 @@ def is_cut(text: str, language: str = "en") -> bool:
 
     It does if no mark ends it, if a bracket or a quotation is never closed and, in English, if its
     last word ends no sentence, whatever mark stands after it. What an endpoint reports as cut never
-    becomes an answer (``pipeline.call_records.parse_sample``); this is for the cuts it does not tell.
+    becomes an answer (``pipeline.calls.records.parse_sample``); this is for the cuts it does not tell.
     """
     last = len(text)
     while last and _stands_behind(text[last - 1]):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.asking import Asker
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import Asker
+from pipeline.calls.client import AnswerUnusable
 from prompts.judges import JudgePrompts, judge_view
 from prompts.tasks.answers import BlindLabel
 from quality.judges.comparison import agrees, expected

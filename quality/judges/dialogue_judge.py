@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipeline.asking import Asker
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import Asker
+from pipeline.calls.client import AnswerUnusable
 from prompts.judges import JudgePrompts, judge_view
 from quality.judges.blind_judge import EXTERNAL as EXTERNAL_BY_TURN
 from quality.judges.blind_judge import SELF as SELF_BY_TURN

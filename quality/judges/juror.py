@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pipeline.asking import Asker
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import Asker
+from pipeline.calls.client import AnswerUnusable
 from prompts.judges import judge_view
 from prompts.tasks.answers import BlindLabel
 from prompts.tasks.items import TaskItem

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar
 
-from pipeline.asking import Asker, call_context
-from pipeline.call_records import CallContext
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import Asker, call_context
+from pipeline.calls.client import AnswerUnusable
+from pipeline.calls.records import CallContext
 from prompts.judges import JudgePrompts
 from prompts.question import Question
 from scenarios.arms import Parameters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.asking import Asker
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import Asker
+from pipeline.calls.client import AnswerUnusable
 from prompts.judges import JudgePrompts, TurnVerdict, judge_view
 from quality.judges.blind_judge import noted
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from quality.annotations import Answer
-from quality.coefficients import krippendorff_alpha
+from quality.agreement.annotations import Answer
+from quality.agreement.coefficients import krippendorff_alpha
+from quality.agreement.ratings import ratings
 from quality.persuasion.intention_figures import BOTH
 from quality.persuasion.runs_of_turns import SpokenTurn, runs_of_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION
-from quality.ratings import ratings
 from scenarios.schemes.model import Dimension, Scheme
 
 

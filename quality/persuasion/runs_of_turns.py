@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from quality.annotations import majority
+from quality.agreement.annotations import majority
 from scenarios.terms import LabelValue
 
 AGREEING: Final = 2

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.persuasion.runs_of_turns import AGREEING, SpokenTurn, agreed
 from scenarios.terms import LabelValue
 

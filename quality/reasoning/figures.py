@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quality.agreement import AgreementRow, dimension_agreement
-from quality.annotations import Answer
+from quality.agreement.agreement import AgreementRow, dimension_agreement
+from quality.agreement.annotations import Answer
 from quality.reasoning.binary_matrix import BinaryMatrix, binary_matrix
 from quality.reasoning.error_types import ERROR_TYPES
 from quality.reasoning.form import CORRECT, ERR_TYPE, STAGES, RaterForm, Stage

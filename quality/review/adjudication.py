@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quality.annotations import majority
+from quality.agreement.annotations import majority
 from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import FormField, FormSection, shown_value
 from scenarios.fingerprint import seed_from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quality.annotations import Answer, Timing
+from quality.agreement.annotations import Answer, Timing
 from scenarios.reviews import Item, Sheet
 
 

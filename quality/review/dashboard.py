@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from quality.agreement import AgreementRow, agreement_table
-from quality.annotation_qc import annotation_qc
-from quality.annotations import Answer, RawAnswer
-from quality.annotator_agreement import annotator_agreement
-from quality.attention_scores import AttentionScore, attention_findings, attention_scores
-from quality.bootstrap import Resampling
+from quality.agreement.agreement import AgreementRow, agreement_table
+from quality.agreement.annotations import Answer, RawAnswer
+from quality.agreement.annotators import annotator_agreement
+from quality.annotation_qc.attention_scores import (
+    AttentionScore,
+    attention_findings,
+    attention_scores,
+)
+from quality.annotation_qc.findings import Finding, QcSettings
+from quality.annotation_qc.qc import annotation_qc
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
-from quality.findings import Finding, QcSettings
 from quality.review.answer_table import answers, timings
+from quality.statistics.bootstrap import Resampling
 from scenarios.errors import UsageError
 from scenarios.reviews import AttentionAnswer, Item, ReviewStudy, Sheet, Standing
 from scenarios.schemes.model import Scheme

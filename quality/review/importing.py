@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pipeline.chunks import chunks
 from pipeline.store.review_imports import IncomingAnswer, MergeResult
 from pipeline.store.reviews import ReviewStore
-from quality.annotations import read_value
+from quality.agreement.annotations import read_value
 from quality.review.exchange import (
     CONFIRMED,
     ISSUE,

@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 import numpy as np
 
-from quality.statistics_packages import statistics_package
+from quality.statistics.packages import statistics_package
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import MAXIMS, Maxim, Move, Winner
 from quality.strategic.trajectory import is_violated

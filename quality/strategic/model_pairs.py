@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from quality.bootstrap import Floats, Interval, Resampling, interval, resample
-from quality.statistics_packages import statistics_package
+from quality.statistics.bootstrap import Floats, Interval, Resampling, interval, resample
+from quality.statistics.packages import statistics_package
 from quality.strategic.comparison import likeness_by_dialogue
 from quality.strategic.discourses import Discourse
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from quality.bootstrap import Floats, Interval
-from quality.statistics_packages import statistics_package
+from quality.statistics.bootstrap import Floats, Interval
+from quality.statistics.packages import statistics_package
 from quality.strategic.discourses import Discourse, LabelledAnswer
 
 _TERMS = ("intercept", "BaT", "PaT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from quality.annotations import is_blank
+from quality.agreement.annotations import is_blank
 from quality.tables.cells import number_in, plain_text
 from quality.tables.header import Header
 from quality.tables.records import folded

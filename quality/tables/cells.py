@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from quality.annotations import is_blank
+from quality.agreement.annotations import is_blank
 from quality.tables.records import folded
 from quality.tables.table_map import Values
 

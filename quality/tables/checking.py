@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from quality.annotation_schema import check_schema
-from quality.annotations import Answer, RawAnswer
-from quality.findings import Finding
+from quality.agreement.annotations import Answer, RawAnswer
+from quality.annotation_qc.findings import Finding
+from quality.annotation_qc.schema import check_schema
 from quality.tables.derived_map import derived_map
 from quality.tables.measured import Numbers
 from quality.tables.oddities import Oddity, Place, shown

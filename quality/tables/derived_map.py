@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from quality.annotations import is_blank
+from quality.agreement.annotations import is_blank
 from quality.tables.attributes import attributes
 from quality.tables.header import KNOWN, SECONDS, Header, plain_name, read_header
 from quality.tables.measured import (

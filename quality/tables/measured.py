@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from quality.annotations import is_blank
+from quality.agreement.annotations import is_blank
 from quality.tables.cells import number_in, plain_text
 from quality.tables.records import folded
 from scenarios.schemes.model import Dimension, Label, Level

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from quality.annotations import is_blank
+from quality.agreement.annotations import is_blank
 from quality.tables.cells import cell_value
 from quality.tables.layout import QuestionLayout
 from quality.tables.oddities import Oddity, Place, shown

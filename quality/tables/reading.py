@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from quality.annotations import Timing, is_blank
+from quality.agreement.annotations import Timing, is_blank
 from quality.tables.cells import cell_value, says_nothing
 from quality.tables.derived_map import PLAIN
 from quality.tables.joining import joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quality.annotations import RawAnswer, Timing
+from quality.agreement.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from quality.annotations import Timing
+from quality.agreement.annotations import Timing
 
 
 def by_item(rows: Iterable[Timing]) -> tuple[Timing, ...]:

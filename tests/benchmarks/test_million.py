@@ -4,7 +4,7 @@ import asyncio
 
 from benchmarks import million
 from hipo.app.preparation.prepared import prepare
-from pipeline.plan_progress import rest_of
+from pipeline.planning.progress import rest_of
 from pipeline.store.run_store import RunStore
 
 

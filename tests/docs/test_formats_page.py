@@ -10,13 +10,13 @@ import pytest
 from hipo.cli.main import run
 from pipeline.importing.rows import ImportRow
 from pipeline.providers.prices import PriceTable
-from pipeline.quota_file import read_quota
-from pipeline.recipe_source import load_recipe
-from pipeline.tactics import TacticsFile
+from pipeline.quotas.file import read_quota
+from pipeline.recipes.source import load_recipe
+from pipeline.tactics.tactics import TacticsFile
 from prompts.tasks.registry import load_task
-from quality.policy import load_policy
 from quality.review.translations import Translations
 from quality.tables.checking import read_files
+from quality.verification.policy import load_policy
 from scenarios.schemes.registry import load_scheme
 from scenarios.wordings import read_wording
 from scenarios.yaml_source import read_yaml, validate_model

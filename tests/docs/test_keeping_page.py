@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hipo import audit, export, generate, load_recipe, open_run
 from outputs.dataset.told_audit import AUDIT
-from outputs.recorded_exports import EXPORTS
+from outputs.export.recorded import EXPORTS
 from pipeline.store.locks import LOCK
 from pipeline.store.people_database import PEOPLE
 from pipeline.store.sqlite import DATABASE

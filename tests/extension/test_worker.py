@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.generation.generate import generate
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.source import load_recipe
 from tests.extension.test_docs_page import FILES
 
 

@@ -15,7 +15,7 @@ from hipo.app.metrics.intention import intention_metrics
 from hipo.app.runs.run import Run
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.run_store import RunStore
-from quality.selections import subject_name
+from quality.agreement.selections import subject_name
 from scenarios.annotations import DECLARED, HUMAN, Annotation, Subject
 from scenarios.errors import UsageError
 

@@ -19,9 +19,9 @@ from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Silent
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress, RunOutcome
-from pipeline.stop import Stop
+from pipeline.playing.runner import Progress, RunOutcome
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import Stop
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hipo.app.evaluation.tuned import tasks_as_trained
-from outputs.system_prompt import SystemPrompt
+from outputs.kinds.system_prompt import SystemPrompt
 from outputs.training.training_set import read_training_set
 from prompts.environment import Templates
 from prompts.tasks.prompts import TaskPrompts

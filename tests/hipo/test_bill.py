@@ -17,7 +17,7 @@ from hipo.cli.reports.run import state_as_text
 from outputs.report.gathered import ReportOptions, gather
 from outputs.report.overview import overview_section
 from outputs.report.wording import bill
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from tests.pipeline.integration.command import Hipo
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer

@@ -16,7 +16,7 @@ from hipo.app.running.watching import Silent
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
 from hipo.cli.reports.estimate import plan_as_json, plan_as_text
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from tests.hipo.test_announced import go_on
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer

@@ -10,10 +10,10 @@ import pytest
 
 from hipo.app.evaluation.chosen_items import _ids
 from outputs.dataset.reader import row_set
-from quality.policy import load_policy
 from quality.review.consent import load_consent
 from quality.review.translations import Translations
 from quality.tables.records import read_file
+from quality.verification.policy import load_policy
 from scenarios.text_file import read_text
 
 TRANSLATED = '{"language": "de", "text": "Yes.", "translation": "Ja."}\n'

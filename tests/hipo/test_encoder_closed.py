@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hipo.app.judging import tools as judging_tools
-from pipeline.embeddings import BatchingEncoder
-from pipeline.recipe import Recipe
+from pipeline.embeddings.embeddings import BatchingEncoder
+from pipeline.recipes.recipe import Recipe
 from scenarios.errors import UsageError
 
 READY = SimpleNamespace(gates=SimpleNamespace(embeds=True), recipe=Recipe())

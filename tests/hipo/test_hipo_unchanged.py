@@ -15,7 +15,7 @@ import pytest
 
 import hipo.app.preparation.players
 from hipo.cli.main import run
-from pipeline.embeddings import BatchingEncoder
+from pipeline.embeddings.embeddings import BatchingEncoder
 
 AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {

@@ -13,9 +13,9 @@ from hipo.app.generation.generate import generate_prepared
 from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
-from pipeline.plan import Plan
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
+from pipeline.planning.plan import Plan
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
 from scenarios.errors import InputError, UsageError
 from tests.factories import make_new_scenario, make_scheme, write_new_scenario
 from tests.wire.server import WireServer

@@ -9,7 +9,7 @@ import pytest
 from hipo.app.judging.judges import Juror, choose_panels
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import prepare
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.queries.status import ArmState
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts

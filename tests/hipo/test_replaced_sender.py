@@ -13,12 +13,12 @@ from hipo.app.preparation.players import connected
 from hipo.app.preparation.prepared import prepare
 from hipo.app.running.ledgers import run_ledger
 from hipo.app.runs.resumption import opened
-from pipeline.budget import Reservation
-from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor
+from pipeline.playing.engine import Engine
 from pipeline.providers.protocol import Provider, Reply, Request
-from pipeline.recipe import Recipe
-from pipeline.stop import Stop
+from pipeline.recipes.recipe import Recipe
+from pipeline.spending.budget import Reservation
+from pipeline.stopping.stop import Stop
 
 DIALOGUES = 9
 

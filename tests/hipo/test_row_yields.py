@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from hipo import Recipe, Run, estimate, export, generate, verify
-from outputs.export_kind import KINDS
-from outputs.origins import ORIGINS
+from outputs.kinds.export_kind import KINDS
+from outputs.kinds.origins import ORIGINS
 from scenarios.errors import UsageError
 from scenarios.plugins import Plugins
 

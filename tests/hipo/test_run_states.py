@@ -17,7 +17,7 @@ from hipo.app.generation.verified import VerifiedPlay
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
-from pipeline.runner import RunOutcome
+from pipeline.playing.runner import RunOutcome
 from pipeline.store.run_store import RunStore
 from tests.hipo.test_announced import StopAfter, go_on, recipe, stopped_after
 from tests.pipeline.integration.command import Hipo

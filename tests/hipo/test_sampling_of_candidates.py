@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.preparation.prepared import prepare
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import RunMaterial
 from scenarios.run_configuration import RunConfiguration
 

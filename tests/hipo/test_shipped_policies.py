@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hipo.app.verification.verify import check_settings
-from pipeline.recipe import Recipe
-from quality.policy import policy_names
+from pipeline.recipes.recipe import Recipe
+from quality.verification.policy import policy_names
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 

@@ -8,9 +8,9 @@ import pytest
 
 from hipo.app.generation.generate import generate
 from hipo.app.running.watching import Silent
-from pipeline import engine
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress
+from pipeline.playing import engine
+from pipeline.playing.runner import Progress
+from pipeline.recipes.recipe import Recipe
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 

@@ -18,10 +18,10 @@ from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Silent
 from hipo.app.workers import processes as workers
 from hipo.app.workers import worker
-from pipeline import embeddings
+from pipeline.embeddings import embeddings
 from pipeline.executors.driver import Driver
 from pipeline.executors.worker import work
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.vectors import Vectors
 from quality.gates.runner import GateChecks
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from hipo.app.generation.preview import preview
 from hipo.app.running.watching import Silent, Spending
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress
+from pipeline.playing.runner import Progress
+from pipeline.recipes.recipe import Recipe
 
 RECIPE = {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], "turns": [1]}
 

@@ -20,9 +20,9 @@ from hipo.app.runs.run import Run
 from hipo.app.workers import processes as app_workers
 from pipeline.executors import worker_session
 from pipeline.executors.driver import Driver
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress, RunOutcome
-from pipeline.stop import BUDGET
+from pipeline.playing.runner import Progress, RunOutcome
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import BUDGET
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.plugins import load_plugins

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hipo.app.generation.generate import generate
 from hipo.app.running.tracing import exporting_spans
 from hipo.app.workers.wanted import RayWorkers
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from scenarios.errors import UsageError
 
 

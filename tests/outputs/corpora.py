@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from outputs.export import Exported, export
-from outputs.export_kind import ExportOptions
-from outputs.selection_wish import Selection
+from outputs.export.export import Exported, export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.wish import Selection
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import (

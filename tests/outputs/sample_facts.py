@@ -12,7 +12,6 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from outputs.benchmark_set import CategoryCounts
 from outputs.dataset.manifest import (
     Column,
     ExportedFile,
@@ -21,6 +20,7 @@ from outputs.dataset.manifest import (
     Generator,
     Support,
 )
+from outputs.rows.benchmark_set import CategoryCounts
 from scenarios.schemes.registry import load_scheme
 
 COLUMNS = (

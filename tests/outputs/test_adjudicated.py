@@ -11,10 +11,10 @@ import pytest
 
 from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
-from outputs.export import export
-from outputs.export_kind import ExportOptions
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from pipeline.store.queries import export as queries
 from pipeline.store.queries.export import CorpusFilter, open_corpus

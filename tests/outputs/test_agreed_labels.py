@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from outputs.agreed_labels import AgreedLabels, blind_judges
+from outputs.rows.agreed_labels import AgreedLabels, blind_judges
 from scenarios.schemes.registry import load_scheme
 from scenarios.verdicts import Judgement
 from tests.outputs.corpora import exportable_run, exported, rows_in

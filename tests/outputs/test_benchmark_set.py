@@ -10,9 +10,9 @@ import pytest
 from hipo.app.export.export import export
 from hipo.app.export.options import export_options
 from hipo.cli.main import run as hipo
-from outputs.aspects import drawn_by
-from outputs.comparable import row_lines
+from outputs.contamination.comparable import row_lines
 from outputs.evaluation_items.sets import load_set
+from outputs.kinds.aspects import drawn_by
 from prompts.environment import Templates
 from prompts.languages import described_language
 from prompts.tasks.items import SceneView, TaskItem

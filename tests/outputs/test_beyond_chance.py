@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from outputs.beyond_chance import beyond_chance
-from outputs.chairs import one_program_in_two_chairs
+from outputs.reliability.beyond_chance import beyond_chance
+from outputs.reliability.chairs import one_program_in_two_chairs
 from pipeline.store.queries.report_rows import NamedCount
 from tests.factories import make_scheme
 

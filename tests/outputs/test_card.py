@@ -13,13 +13,13 @@ from markdown_it import MarkdownIt
 
 from outputs.dataset.card import card_header, dataset_card, shares
 from outputs.dataset.manifest import Generator, Support
-from outputs.foil_acceptance import FoilAcceptance
-from outputs.judge_agreement import ConfirmedShare
 from outputs.markdown import escaped
-from outputs.reliability import JudgeConsistency, Reliability
+from outputs.reliability.foil_acceptance import FoilAcceptance
+from outputs.reliability.judge_agreement import ConfirmedShare
+from outputs.reliability.reliability import JudgeConsistency, Reliability
 from prompts.plain_text import one_line
-from quality.agreement import AgreementRow
-from quality.bootstrap import Interval
+from quality.agreement.agreement import AgreementRow
+from quality.statistics.bootstrap import Interval
 from scenarios.schemes.registry import load_scheme, scheme_names
 from tests.outputs.sample_facts import BY_RULES, rows, sample_facts, write_file
 

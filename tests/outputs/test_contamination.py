@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outputs.comparable import Row, row_lines
-from outputs.contamination import Contamination, RowSet, Settings, compare, overlap_share, without
+from outputs.contamination.comparable import Row, row_lines
+from outputs.contamination.contamination import (
+    Contamination,
+    RowSet,
+    Settings,
+    compare,
+    overlap_share,
+    without,
+)
+from outputs.contamination.ngrams import SHORTEST, SIZE, NgramHasher, NgramIndex
 from outputs.dataset.reader import row_set
-from outputs.ngrams import SHORTEST, SIZE, NgramHasher, NgramIndex
 from scenarios.errors import InputError, UsageError
 from scenarios.wording import words
 
@@ -182,7 +189,7 @@ def test_an_index_built_in_many_parts_equals_one_built_at_once(monkeypatch):
         for i in range(40)
     ]
     whole = NgramIndex.of(rows)
-    monkeypatch.setattr("outputs.ngrams._BUFFER", 50)
+    monkeypatch.setattr("outputs.contamination.ngrams._BUFFER", 50)
     parts = NgramIndex.of(rows)
     assert (
         whole.hashes.tolist() == parts.hashes.tolist() == sorted(set(np.concatenate(rows).tolist()))
@@ -219,7 +226,7 @@ def test_neighbours_are_compared_by_what_is_not_form():
 
 
 def test_rows_that_end_alike_are_embedded_once(monkeypatch):
-    monkeypatch.setattr("outputs.neighbours._BATCH", 2)
+    monkeypatch.setattr("outputs.contamination.neighbours._BATCH", 2)
     embedded: list[str] = []
 
     def embed(batch: Sequence[str]) -> np.ndarray:
@@ -247,8 +254,8 @@ def test_an_empty_set_overlaps_with_nothing():
 
 
 def test_memory_does_not_grow_with_the_checked_set(monkeypatch):
-    monkeypatch.setattr("outputs.ngrams._KNOWN_LINES", 64)
-    monkeypatch.setattr("outputs.reworded_lines._KNOWN_LINES", 64)
+    monkeypatch.setattr("outputs.contamination.ngrams._KNOWN_LINES", 64)
+    monkeypatch.setattr("outputs.contamination.reworded_lines._KNOWN_LINES", 64)
 
     def peak(count: int) -> int:
         def rows() -> Iterator[Row]:

@@ -16,7 +16,7 @@ from hipo.cli.main import run as hipo
 from outputs.dataset.croissant import croissant
 from outputs.dataset.csv_files import CsvFiles
 from outputs.dataset.manifest import Column
-from outputs.turn_set import TurnRows
+from outputs.rows.turn_set import TurnRows
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import STRATEGIES, exportable_run, rows_in

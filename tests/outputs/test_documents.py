@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 from huggingface_hub import DatasetCard
 
-from outputs.contamination import Settings, compare
+from outputs.contamination.contamination import Settings, compare
 from outputs.dataset.croissant import check_hashes
 from outputs.dataset.documents import Documents, SplitCheck, split_rows
 from tests.outputs.sample_facts import rows, sample_facts, write_file

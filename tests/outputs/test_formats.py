@@ -9,9 +9,9 @@ import orjson
 import pytest
 import yaml
 
-from outputs.aspects import ASPECTS
-from outputs.export_kind import KINDS
 from outputs.formats.registry import FORMATS
+from outputs.kinds.aspects import ASPECTS
+from outputs.kinds.export_kind import KINDS
 from scenarios.errors import UsageError
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 

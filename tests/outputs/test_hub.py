@@ -15,7 +15,7 @@ from huggingface_hub import HfApi, constants
 from outputs.dataset.card import dataset_card
 from outputs.dataset.croissant import CROISSANT, croissant_bytes
 from outputs.dataset.datasheet import datasheet
-from outputs.hub import PushFailed, prepare_push, push_folder
+from outputs.export.hub import PushFailed, prepare_push, push_folder
 from scenarios.errors import InputError, UsageError
 from tests.outputs.sample_facts import sample_facts
 

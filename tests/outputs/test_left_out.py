@@ -10,7 +10,7 @@ import pytest
 
 from hipo.app.report.report import report
 from hipo.cli.main import run as hipo
-from outputs.recorded_exports import EXPORTS, recorded_exports
+from outputs.export.recorded import EXPORTS, recorded_exports
 from tests.outputs.corpora import STRATEGIES, exportable_run
 
 

@@ -11,7 +11,7 @@ from lm_eval.models.dummy import DummyLM
 from lm_eval.tasks import TaskManager
 
 from hipo.cli.main import run as hipo
-from outputs.aspects import drawn_by
+from outputs.kinds.aspects import drawn_by
 from prompts.environment import Templates
 from prompts.languages import described_language
 from prompts.tasks.items import PersonView, SceneView, TaskItem

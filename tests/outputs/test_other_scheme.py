@@ -8,9 +8,9 @@ import pytest
 
 from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
-from outputs.export import export
-from outputs.export_kind import ExportOptions
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.wish import Selection
 from outputs.value_names import value_names
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import rows_in

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from outputs.people_labels import ALONE, SPLIT, with_people_labels
+from outputs.selecting.people_labels import ALONE, SPLIT, with_people_labels
 from pipeline.store.queries.turns import _corrected
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.registry import load_scheme

@@ -7,9 +7,9 @@ from collections import defaultdict
 import orjson
 import pytest
 
-from outputs.origins import ORIGINS
-from outputs.preferred_answers import same_words
-from outputs.system_prompt import SystemPrompt
+from outputs.kinds.origins import ORIGINS
+from outputs.kinds.system_prompt import SystemPrompt
+from outputs.rows.preferred_answers import same_words
 from tests.outputs.corpora import DECEPTION, STRATEGIES, TRUTH, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (1, 0, 0), "parquet": False, "pairs": ORIGINS}

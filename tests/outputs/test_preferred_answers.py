@@ -9,9 +9,9 @@ import pytest
 
 from hipo.app.export.options import export_options
 from hipo.cli.main import run as hipo
-from outputs.export import export
-from outputs.origins import DEFAULT_ORIGINS, ORIGINS
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.kinds.origins import DEFAULT_ORIGINS, ORIGINS
+from outputs.selecting.wish import Selection
 from scenarios.dialogue import Attempt, Critique, Draft, Trace
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision, Judgement, JudgeRun

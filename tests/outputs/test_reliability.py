@@ -7,11 +7,11 @@ import sqlite3
 import pytest
 
 from outputs.dataset.documents import Documents
-from outputs.export import export
-from outputs.export_kind import ExportOptions
-from outputs.reliability import people_agreement, reliability
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.reliability.reliability import people_agreement, reliability
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from pipeline.store.queries.report_rows import PersonAnswer
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.sample_run import let_people_answer, reported_run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from outputs.contamination import Settings, compare, reworded_share
-from outputs.reworded_lines import FEWEST_WORDS, RewordedLines
+from outputs.contamination.contamination import Settings, compare, reworded_share
+from outputs.contamination.reworded_lines import FEWEST_WORDS, RewordedLines
 from tests.outputs.test_contamination import as_set, prose, texts
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from outputs.audit.run_corpus import run_corpus
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outputs.actor_lines import ActorLines
-from outputs.aspects import ASPECTS, TASK_OF, chosen_aspects
-from outputs.comparable import PROMPTS
-from outputs.discretion import reveals
+from outputs.contamination.comparable import PROMPTS
 from outputs.formats.registry import FORMATS
-from outputs.label_rows import LabelRows
-from outputs.selection import opened
-from outputs.selection_wish import Selection
-from outputs.sft import ActorRows
-from outputs.system_prompt import SystemPrompt
+from outputs.kinds.aspects import ASPECTS, TASK_OF, chosen_aspects
+from outputs.kinds.system_prompt import SystemPrompt
+from outputs.rows.actor_lines import ActorLines
+from outputs.rows.discretion import reveals
+from outputs.rows.label_rows import LabelRows
+from outputs.rows.sft import ActorRows
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from prompts.environment import Templates
 from prompts.responses import tactic_format, utterance_format
 from prompts.tasks.answers import LabelForm

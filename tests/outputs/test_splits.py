@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outputs.balance import Balance, balanced_column
-from outputs.split_shares import SPLITS, checked_fractions
-from outputs.splits import plan_splits, same_situation
+from outputs.export.balance import Balance, balanced_column
+from outputs.export.splits import plan_splits, same_situation
+from outputs.kinds.split_shares import SPLITS, checked_fractions
 from pipeline.importing.situations import NO_BACKGROUND
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hipo.cli.main import run as hipo
-from outputs.judge_agreement import Count, differences, kappa, shares
-from outputs.study import ALL_MODELS, read_study, study_as_json
-from outputs.study_outcome import outcome_sentence, seats
-from outputs.study_page import study_files, study_page, study_table
+from outputs.reliability.judge_agreement import Count, differences, kappa, shares
+from outputs.study.outcome import outcome_sentence, seats
+from outputs.study.page import study_files, study_page, study_table
+from outputs.study.study import ALL_MODELS, read_study, study_as_json
 from pipeline.store.queries.report import open_figures
-from quality.annotations import Answer
-from quality.bootstrap import Interval, Resampling
-from quality.coefficients import cohen_kappa
-from quality.ratings import ratings
+from quality.agreement.annotations import Answer
+from quality.agreement.coefficients import cohen_kappa
+from quality.agreement.ratings import ratings
+from quality.statistics.bootstrap import Interval, Resampling
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.html_tree import parsed

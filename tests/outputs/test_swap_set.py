@@ -8,11 +8,11 @@ import orjson
 import pytest
 
 from hipo.cli.main import run as hipo
-from outputs.export import export
-from outputs.export_kind import KINDS, ExportOptions
-from outputs.selection import opened
-from outputs.selection_wish import Selection
-from outputs.swap_set import SwapRows
+from outputs.export.export import export
+from outputs.kinds.export_kind import KINDS, ExportOptions
+from outputs.rows.swap_set import SwapRows
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from pipeline.store.judgements import JudgeRun
 from scenarios.errors import UsageError
 from scenarios.graph import KnowledgeGraph

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from outputs.dataset.documents import Documents
-from outputs.export import export
-from outputs.export_kind import ExportOptions
-from outputs.selection import Selection
+from outputs.export.export import export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.selection import Selection
 from outputs.token_lengths import RowLengths, estimated_tokens
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from hipo.app.export.options import export_options
-from outputs.aspects import ASPECTS
-from outputs.system_prompt import SystemPrompt, chosen_prompt
+from outputs.kinds.aspects import ASPECTS
+from outputs.kinds.system_prompt import SystemPrompt, chosen_prompt
 from prompts.chat_lines import BEGIN, GO_ON, chat
 from scenarios.errors import UsageError
 from tests.factories import make_arm, make_run

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from outputs.origins import ORIGINS
+from outputs.kinds.origins import ORIGINS
 from outputs.token_lengths import estimated_tokens
 from pipeline.store.run_store import RunStore
 from scenarios.verdicts import Judgement, JudgeRun

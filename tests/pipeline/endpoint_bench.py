@@ -7,18 +7,18 @@ import json
 import random
 from contextlib import asynccontextmanager
 
-from pipeline.budget import Ledger
-from pipeline.endpoint import DirectSender, Endpoint, SampleRequest
-from pipeline.endpoint_capabilities import EndpointCapabilities
-from pipeline.endpoint_gate import EndpointGates
-from pipeline.outage import WaitRules
+from pipeline.endpoints.capabilities import EndpointCapabilities
+from pipeline.endpoints.endpoint import DirectSender, Endpoint, SampleRequest
+from pipeline.endpoints.gate import EndpointGates
+from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.run_link import LocalRun
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits, loop_time
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
-from pipeline.run_link import LocalRun
-from pipeline.stop import Stop
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop
 from pipeline.store.call_rows import RequestOrigin
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import MESSAGES, SCHEMA

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-from pipeline.budget import Ledger
-from pipeline.call_records import CallContext
-from pipeline.client import Client
-from pipeline.endpoint import DirectSender, Endpoint
-from pipeline.endpoint_gate import EndpointGates
-from pipeline.outage import WaitRules
+from pipeline.calls.client import Client
+from pipeline.calls.records import CallContext
+from pipeline.endpoints.endpoint import DirectSender, Endpoint
+from pipeline.endpoints.gate import EndpointGates
+from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.run_link import LocalRun
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.retry import RetryPolicy
-from pipeline.run_link import LocalRun
-from pipeline.stop import Stop
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop
 from prompts.question import Message, Question
 from prompts.responses import utterance_format
 from scenarios.arms import Parameters

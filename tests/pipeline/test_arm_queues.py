@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.arm_queues import MOST_WAITING, ArmQueues
+from pipeline.playing.arm_queues import MOST_WAITING, ArmQueues
 
 
 @dataclass(frozen=True)

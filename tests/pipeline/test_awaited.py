@@ -1,6 +1,6 @@
 """Which outages a run waits through, and for how long in all."""
 
-from pipeline.awaited import AwaitedEndpoints, Wait
+from pipeline.stopping.awaited import AwaitedEndpoints, Wait
 
 
 def test_time_in_which_two_endpoints_are_away_counts_once():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.budget import BudgetReached, Ledger
-from pipeline.stop import Stop, Stopped
+from pipeline.spending.budget import BudgetReached, Ledger
+from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.flight_mark import Queued
 from scenarios.errors import UsageError
 from tests.virtual_time import run_virtually

@@ -6,8 +6,8 @@ from inspect import signature
 
 import pytest
 
-from pipeline.call_records import CallContext
-from pipeline.client import EPOCH_STRIDE, AnswerUnusable, Client
+from pipeline.calls.client import EPOCH_STRIDE, AnswerUnusable, Client
+from pipeline.calls.records import CallContext
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice
 from prompts.question import Message

@@ -5,11 +5,11 @@ import asyncio
 import anyio
 import pytest
 
-from pipeline.budget import Ledger
-from pipeline.call_records import CallContext
+from pipeline.calls.records import CallContext
 from pipeline.providers.errors import BadRequest, ServerFault, TimedOut
 from pipeline.providers.prices import Price
-from pipeline.stop import Stop, Stopped
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.run_store import RunStore
 from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import (

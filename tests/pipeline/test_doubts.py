@@ -3,10 +3,10 @@
 import pytest
 
 from pipeline.executors.local import LocalExecutor
+from pipeline.playing.runner import Runner
 from pipeline.providers.errors import BadRequest, ServerFault
-from pipeline.runner import Runner
-from pipeline.stop import INTERRUPTED, UNAVAILABLE, Stop
-from pipeline.stop_rules import StopRules
+from pipeline.stopping.rules import StopRules
+from pipeline.stopping.stop import INTERRUPTED, UNAVAILABLE, Stop
 
 
 class Calling:

@@ -53,7 +53,7 @@ asyncio.run(everything())
 DIES_IN_FLIGHT = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from pipeline.budget import Ledger
+from pipeline.spending.budget import Ledger
 from pipeline.store.run_store import RunStore
 store = RunStore.open(Path(sys.argv[1]))
 usd, tokens = store.spent()

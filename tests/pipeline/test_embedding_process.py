@@ -10,9 +10,10 @@ import numpy as np
 import orjson
 import pytest
 
-from pipeline import embedding_process, embeddings
-from pipeline.embedding_process import EmbeddingProcess, _read, _serve, _write
-from pipeline.embeddings import load_sentence_model, sentence_encoder
+from pipeline.embeddings import embeddings
+from pipeline.embeddings import process as embedding_process
+from pipeline.embeddings.embeddings import load_sentence_model, sentence_encoder
+from pipeline.embeddings.process import EmbeddingProcess, _read, _serve, _write
 from scenarios.errors import RunError
 
 pytestmark = pytest.mark.skipif(

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from pipeline import embeddings
-from pipeline.embeddings import BatchingEncoder, load_sentence_model, sentence_encoder
+from pipeline.embeddings import embeddings
+from pipeline.embeddings.embeddings import BatchingEncoder, load_sentence_model, sentence_encoder
 from pipeline.torch_setup import choose_device
 from pipeline.voting import consistency_scores, vote
 from scenarios.errors import UsageError

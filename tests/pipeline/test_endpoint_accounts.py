@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from pipeline.budget import BudgetReached, Ledger
 from pipeline.providers.errors import (
     BadRequest,
     EmptyReply,
@@ -19,7 +18,8 @@ from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
-from pipeline.stop import Stop, Stopped
+from pipeline.spending.budget import BudgetReached, Ledger
+from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.calls import lost_row
 from scenarios.arms import Parameters
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from pipeline.endpoint_gate import EndpointGates
-from pipeline.endpoint_signs import CallSign
-from pipeline.outage import WaitRules
+from pipeline.endpoints.gate import EndpointGates
+from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.signs import CallSign
 from pipeline.providers.rate_limiter import ModelAddress
-from pipeline.stop import UNAVAILABLE, Stop, Stopped
+from pipeline.stopping.stop import UNAVAILABLE, Stop, Stopped
 
 ADDRESS = ModelAddress("compatible", "http://127.0.0.1:8000/v1", "m")
 OTHER_MODEL = ADDRESS._replace(model="other")

@@ -4,11 +4,11 @@ import logging
 
 import pytest
 
-from pipeline.budget import Ledger
+from pipeline.endpoints.schema_evidence import keeps_to_schema
 from pipeline.providers.errors import BadRequest, FieldRejected, Moderated, RateLimited
 from pipeline.providers.failures import from_status
 from pipeline.providers.protocol import Choice, Reply, Usage
-from pipeline.schema_evidence import keeps_to_schema
+from pipeline.spending.budget import Ledger
 from scenarios.errors import UsageError
 from tests.pipeline.endpoint_bench import Bench
 from tests.pipeline.providers.asking import SCHEMA

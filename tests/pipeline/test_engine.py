@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.budget import BudgetReached
-from pipeline.client import AnswerUnusable
-from pipeline.engine import CHUNK, Engine
+from pipeline.calls.client import AnswerUnusable
 from pipeline.executors.local import LocalExecutor
+from pipeline.playing.engine import CHUNK, Engine
+from pipeline.playing.runner import Progress, RunOutcome
 from pipeline.providers.errors import BadRequest, OutOfFunds, ServerFault, Unauthorised
-from pipeline.runner import Progress, RunOutcome
-from pipeline.stop import Stop, Stopped
-from pipeline.stop_rules import SAME_FAILURE, UNREADABLE_AT_FIRST
+from pipeline.spending.budget import BudgetReached
+from pipeline.stopping.rules import SAME_FAILURE, UNREADABLE_AT_FIRST
+from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed
 from scenarios.case import Case
@@ -305,7 +305,7 @@ class Stuck(Player):
 async def test_an_arm_that_gets_no_further_leaves_the_others_play_the_whole_plan(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.engine.CHUNK", 8)
+    monkeypatch.setattr("pipeline.playing.engine.CHUNK", 8)
     plan = cases(30)
     stuck = Stuck("a")
 

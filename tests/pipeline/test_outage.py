@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from pipeline.endpoint_signs import CallSign, call_sign
-from pipeline.outage import CASES_IN_A_ROW, Availability, WaitRules
+from pipeline.endpoints.outage import CASES_IN_A_ROW, Availability, WaitRules
+from pipeline.endpoints.signs import CallSign, call_sign
 from pipeline.store.call_rows import RequestRow
 
 URL = "http://127.0.0.1:8000/v1"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.plan import Plan
-from pipeline.tactic_contexts import context_at
-from pipeline.tactic_design import TargetDistribution, allowed_combinations, drawable
-from pipeline.tactics import TacticDesign
+from pipeline.planning.plan import Plan
+from pipeline.tactics.contexts import context_at
+from pipeline.tactics.design import TargetDistribution, allowed_combinations, drawable
+from pipeline.tactics.tactics import TacticDesign
 from prompts.role_views import initiator_view
 from scenarios.case import Case
 from scenarios.openings import opening_lines

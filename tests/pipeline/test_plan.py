@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import scenarios
-from pipeline.plan import Plan
-from pipeline.tactic_contexts import Context
+from pipeline.planning.plan import Plan
+from pipeline.tactics.contexts import Context
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import Opening

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor
-from pipeline.plan import Plan
-from pipeline.plan_progress import PlanProgress, rest_of
-from pipeline.runner import RunOutcome
-from pipeline.shard import Shard
-from pipeline.stop import Stop
+from pipeline.planning.plan import Plan
+from pipeline.planning.progress import PlanProgress, rest_of
+from pipeline.planning.shard import Shard
+from pipeline.playing.engine import Engine
+from pipeline.playing.runner import RunOutcome
+from pipeline.stopping.stop import Stop
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from pipeline.aims import Aim, CellKey, unaimed
-from pipeline.plan import Plan
-from pipeline.quota import CellTally, Quota, QuotaCell
-from pipeline.quota_plan import (
+from pipeline.planning.plan import Plan
+from pipeline.planning.shard import Shard
+from pipeline.quotas.plan import (
     COUNTED,
     FIRST_TRIES,
     MOST_GROWTH,
@@ -20,7 +20,7 @@ from pipeline.quota_plan import (
     plan_round,
     turns_to_ask,
 )
-from pipeline.shard import Shard
+from pipeline.quotas.quota import CellTally, Quota, QuotaCell
 from scenarios.case import Case
 from tests.factories import make_scenario, make_scheme
 

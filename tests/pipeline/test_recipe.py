@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from hipo.app.options.recipe import OPTION_OF, RECIPE_OPTIONS, overridden
 from hipo.app.options.values import split
-from pipeline.model_settings import Models, ModelSettings
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe, recipe_names
+from pipeline.recipes.model_settings import Models, ModelSettings
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe, recipe_names
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from outputs.report.effort import _AGAIN
-from pipeline.client import AnswerUnusable
+from pipeline.calls.client import AnswerUnusable
 from pipeline.store.queries.report import open_figures
 from prompts.objections import DECLINED
 from prompts.role_views import initiator_view, responder_view

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from pipeline.client import AnswerUnusable
+from pipeline.calls.client import AnswerUnusable
 from pipeline.providers.errors import BadRequest, ServerFault
 from pipeline.voting import vote
 from prompts.role_views import initiator_view

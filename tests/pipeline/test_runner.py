@@ -11,9 +11,16 @@ from typing import Any
 
 import pytest
 
-from pipeline.budget import BudgetReached
-from pipeline.client import AnswerUnusable
+from pipeline.calls.client import AnswerUnusable
 from pipeline.executors.local import LocalExecutor
+from pipeline.playing.runner import (
+    LONGEST_REASON,
+    LONGEST_TRACEBACK,
+    JobFailure,
+    Progress,
+    Runner,
+    failure_of,
+)
 from pipeline.providers.errors import (
     BadRequest,
     OutOfFunds,
@@ -22,16 +29,9 @@ from pipeline.providers.errors import (
     Unauthorised,
     UnknownModel,
 )
-from pipeline.runner import (
-    LONGEST_REASON,
-    LONGEST_TRACEBACK,
-    JobFailure,
-    Progress,
-    Runner,
-    failure_of,
-)
-from pipeline.stop import Stop, Stopped
-from pipeline.stop_rules import SAME_FAILURE, StopRules
+from pipeline.spending.budget import BudgetReached
+from pipeline.stopping.rules import SAME_FAILURE, StopRules
+from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.writer import StoreFailed
 from scenarios.errors import RunError, UsageError
 

@@ -9,9 +9,9 @@ import re
 import pytest
 
 from hipo.app.preparation.prepared import prepare
-from pipeline.client import AnswerUnusable, Client
-from pipeline.player import CasePlayer
-from pipeline.recipe import Recipe
+from pipeline.calls.client import AnswerUnusable, Client
+from pipeline.playing.player import CasePlayer
+from pipeline.recipes.recipe import Recipe
 from pipeline.strategies.registry import ANY_SCENARIO, STRATEGIES
 from pipeline.strategies.screenplay import Screenplay
 from prompts.actors import ActorPrompts

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from pipeline.budget import Ledger, Reservation
-from pipeline.call_records import CallContext
-from pipeline.client import Client
+from pipeline.calls.client import Client
+from pipeline.calls.records import CallContext
 from pipeline.providers.errors import ServerFault
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Provider, Reply, Request, Usage
 from pipeline.providers.rate_limiter import RateLimits
+from pipeline.spending.budget import Ledger, Reservation
 from pipeline.store.run_store import RunStore
 from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import Scripted, ask, endpoint_of, link_of, requests_of, says

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.recipe import Recipe
-from pipeline.shard import Shard
+from pipeline.planning.shard import Shard
+from pipeline.recipes.recipe import Recipe
 from scenarios.errors import UsageError
 from tests.pipeline.test_plan import shapes, small
 

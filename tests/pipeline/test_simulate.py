@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scenarios
-from pipeline import player
-from pipeline.plan import Plan
-from pipeline.player import CasePlayer
+from pipeline.planning.plan import Plan
+from pipeline.playing import player
+from pipeline.playing.player import CasePlayer
 from pipeline.strategies.direct import Direct
-from pipeline.tactics import TacticDesign
+from pipeline.tactics.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue

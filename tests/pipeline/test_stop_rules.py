@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from hipo.cli.terminal.errors import ENDINGS
-from pipeline.client import AnswerUnusable
+from pipeline.calls.client import AnswerUnusable
 from pipeline.executors.local import LocalExecutor
+from pipeline.playing.runner import JobFailure, Runner
 from pipeline.providers.errors import BadRequest, ContextExceeded, ServerFault
-from pipeline.runner import JobFailure, Runner
-from pipeline.stop import Stop
-from pipeline.stop_rules import (
+from pipeline.stopping.rules import (
     REFUSED_ALIKE,
     REFUSED_SCENARIOS,
     SAME_FAILURE,
@@ -22,6 +21,7 @@ from pipeline.stop_rules import (
     StopRules,
     alike,
 )
+from pipeline.stopping.stop import Stop
 
 Job = tuple[str, Exception | None]
 """A scenario, and what playing one of its cases raises."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hipo.app.runs.old_runs import bring_up_to_date
-from pipeline.client import Client
-from pipeline.player import CasePlayer
+from pipeline.calls.client import Client
+from pipeline.playing.player import CasePlayer
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from pipeline.strategies.direct import Direct

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 import scenarios
-from pipeline.asking import TurnTask
-from pipeline.client import AnswerUnusable
+from pipeline.calls.asking import TurnTask
+from pipeline.calls.client import AnswerUnusable
 from pipeline.critics.reflection import Reflection
 from pipeline.strategies.consistency import Consistency
 from pipeline.strategies.direct import Direct

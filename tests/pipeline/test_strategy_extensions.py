@@ -15,8 +15,8 @@ from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.cli.show.dialogue_view import Heading, render
 from pipeline.critics.registry import CRITICS
 from pipeline.expected_calls import ArmParts
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
 from scenarios.plugins import PLUGINS

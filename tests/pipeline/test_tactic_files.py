@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.tactics import TacticDesign
+from pipeline.tactics.tactics import TacticDesign
 from scenarios.errors import InputError, UsageError
 from scenarios.yaml_source import read_yaml
 from tests.pipeline.test_tactics import HIPO, PLAN, drawn

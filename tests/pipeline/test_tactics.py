@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scenarios
-from pipeline.plan import Plan
-from pipeline.tactic_contexts import Context, context_at
-from pipeline.tactic_design import TargetDistribution, allowed_combinations, drawable, fit
-from pipeline.tactics import TacticDesign
+from pipeline.planning.plan import Plan
+from pipeline.tactics.contexts import Context, context_at
+from pipeline.tactics.design import TargetDistribution, allowed_combinations, drawable, fit
+from pipeline.tactics.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import Opening

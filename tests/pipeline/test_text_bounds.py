@@ -6,10 +6,10 @@ import pytest
 
 from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.models.resolution import ModelUse
-from pipeline.budget import Ledger
 from pipeline.providers.errors import FieldRejected
-from pipeline.recipe import Limits
-from pipeline.stop import Stop
+from pipeline.recipes.recipe import Limits
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop
 from pipeline.store.run_store import RunStore
 from pipeline.verifiers.claim_format import claims_format
 from prompts.answer_fields import LabelField

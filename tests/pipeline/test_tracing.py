@@ -7,12 +7,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from pipeline import client as client_module
-from pipeline import tracing
+from pipeline.calls import client as client_module
+from pipeline.calls import tracing
+from pipeline.calls.tracing import dialogue_span, open_span, under_span
 from pipeline.providers.errors import BadRequest, RateLimited
 from pipeline.providers.protocol import Choice
-from pipeline.stop import Stopped
-from pipeline.tracing import dialogue_span, open_span, under_span
+from pipeline.stopping.stop import Stopped
 from tests.factories import make_case
 from tests.pipeline.scripted import ask, ask_many, client_of, says
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.budget import Ledger
-from pipeline.endpoint_signs import CallSign
-from pipeline.outage import WaitRules
+from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.signs import CallSign
 from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, ServerFault, TimedOut
 from pipeline.providers.failures import NotConnected, NoTls, timed_out
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
-from pipeline.stop import Stop, Stopped
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop, Stopped
 from scenarios.errors import UsageError
 from tests.pipeline.endpoint_bench import ORIGIN, Bench, Scripted, reply
 

@@ -5,11 +5,11 @@ import sqlite3
 import pytest
 
 from hipo.app.preparation.prepared import prepare
-from pipeline.asking import TurnTask
+from pipeline.calls.asking import TurnTask
 from pipeline.critics.verifier import ClaimVerification
 from pipeline.expected_calls import ArmParts
 from pipeline.reasoning.claims import GuaranteedBest, PairPayoff
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.queries.verdict_counts import read_verdict_counts
 from pipeline.store.traces import trace_from, trace_json
 from pipeline.store.verifications import verified_labels

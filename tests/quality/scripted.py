@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.client import AnswerUnusable
+from pipeline.calls.client import AnswerUnusable
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
 from prompts.responses import Unreadable

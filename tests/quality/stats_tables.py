@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from scenarios.schemes.model import Dimension, Label
 from scenarios.terms import LabelValue
 

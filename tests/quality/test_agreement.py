@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality import agreement, statistics_packages
-from quality.agreement import (
+from quality.agreement import agreement
+from quality.agreement.agreement import (
     STATISTICS_BY_MEASUREMENT,
     agreement_table,
     dimension_agreement,
 )
-from quality.annotations import Answer
-from quality.bootstrap import Resampling
-from quality.ratings import ratings
+from quality.agreement.annotations import Answer
+from quality.agreement.ratings import ratings
+from quality.statistics import packages as statistics_packages
+from quality.statistics.bootstrap import Resampling
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from tests.quality.stats_tables import LABELS, dimension, table, tables

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.agreement import STATISTICS_BY_MEASUREMENT
-from quality.coefficients import krippendorff_alpha
-from quality.ratings import Ratings, ratings
+from quality.agreement.agreement import STATISTICS_BY_MEASUREMENT
+from quality.agreement.coefficients import krippendorff_alpha
+from quality.agreement.ratings import Ratings, ratings
 from scenarios.schemes.model import Dimension, Label
 from tests.quality.stats_tables import dimension, table, tables
 

@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.annotation_qc import (
+from quality.agreement.annotations import Answer, RawAnswer, Timing
+from quality.annotation_qc.findings import QcSettings
+from quality.annotation_qc.qc import (
     annotation_qc,
     disagreements,
     modified_z_scores,
@@ -12,9 +14,7 @@ from quality.annotation_qc import (
     timing_findings,
     unlike_others,
 )
-from quality.annotation_schema import check_schema
-from quality.annotations import Answer, RawAnswer, Timing
-from quality.findings import QcSettings
+from quality.annotation_qc.schema import check_schema
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from tests.quality.stats_tables import LABELS, dimension

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.annotations import majority, read_value
+from quality.agreement.annotations import majority, read_value
 from scenarios.schemes.registry import load_scheme
 from tests.quality.stats_tables import dimension
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from quality import bootstrap
-from quality.bootstrap import (
+from quality.statistics import bootstrap
+from quality.statistics.bootstrap import (
     Resampling,
     even_share_interval,
     interval,

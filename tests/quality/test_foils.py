@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from contextlib import contextmanager
 
-from outputs.foil_acceptance import foil_acceptance
+from outputs.reliability.foil_acceptance import foil_acceptance
 from pipeline.executors.local import LocalExecutor
-from pipeline.stop import Stop
+from pipeline.stopping.stop import Stop
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
-from quality.foil_trials import FoilTrials, left_to_try
-from quality.foils import Foil, draw_foils
+from quality.verification.foil_trials import FoilTrials, left_to_try
+from quality.verification.foils import Foil, draw_foils
 from scenarios.verdicts import Judgement
 from tests.factories import ARM, make_run
 from tests.quality.scripted import CAR, HIPO, Asker, Oracle, dialogue, verifying_judge

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.holm import holm
+from quality.statistics.holm import holm
 
 ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

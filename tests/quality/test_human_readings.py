@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.human_readings import WhoRead, human_readings
 from scenarios.schemes.registry import load_scheme
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pipeline.providers.errors import RateLimited
-from quality.flags import (
+from quality.judges.comparison import agrees, tolerance_of
+from quality.verification.flags import (
     ballots,
     judge_codes,
     judgement_flags,
 )
-from quality.judges.comparison import agrees, tolerance_of
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Judgement
 from tests.quality.scripted import (

@@ -9,13 +9,13 @@ import pytest
 
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
-from quality.flags import judge_codes, judgement_flags
 from quality.gates.protocol import GatedDialogue
 from quality.gates.runner import build_gates, check_all
 from quality.gates.settings import gate_settings
 from quality.judges.blind_judge import BlindJudge
 from quality.judges.protocol import seat
 from quality.judges.verifying_judge import VerifyingJudge
+from quality.verification.flags import judge_codes, judgement_flags
 from tests.quality.scripted import Asker
 from tests.sixth_scheme.material import held, mediation, pear_tree
 

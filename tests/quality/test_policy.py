@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.policy import Policy, Rule, load_policy, policy_names
+from quality.verification.policy import Policy, Rule, load_policy, policy_names
 from scenarios.errors import InputError, UsageError
 from scenarios.verdicts import Assessment, Flag
 

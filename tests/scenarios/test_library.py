@@ -10,7 +10,7 @@ import pytest
 
 from hipo.app.generation.generate import Run, generate
 from hipo.app.preparation.prepared import prepare
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.inspection import inspect_files

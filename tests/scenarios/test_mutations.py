@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pipeline.embeddings import load_sentence_model, meaning_similarity
+from pipeline.embeddings.embeddings import load_sentence_model, meaning_similarity
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, Problem
 from scenarios.inspection import Inspection, inspect_files

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from quality.annotation_qc import self_contradictions
-from quality.annotations import Answer, read_value
+from quality.agreement.annotations import Answer, read_value
+from quality.annotation_qc.qc import self_contradictions
 from quality.disagreement.coherence import polarity_match
 from scenarios.inspection import inspect_files
 from scenarios.lines.library import flow_lines

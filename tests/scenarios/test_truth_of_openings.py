@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipeline.plan import Plan
+from pipeline.planning.plan import Plan
 from scenarios.case import Case
 from scenarios.openings import opening_lines
 from scenarios.spec import Scenario

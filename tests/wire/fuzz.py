@@ -12,13 +12,13 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from pipeline.call_records import choice_row, parse_sample
+from pipeline.calls.records import choice_row, parse_sample
+from pipeline.endpoints.schema_evidence import keeps_to_schema
 from pipeline.providers import wire_anthropic, wire_openai
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.failures import disguised, from_status, read_error
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Usage
 from pipeline.providers.retry import retry_after
-from pipeline.schema_evidence import keeps_to_schema
 from prompts.responses import utterance_format
 from tests.wire.hostile_reply import anthropic_reply, openai_reply
 

@@ -23,9 +23,9 @@ from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.question import Question
 from prompts.whole_dialogue import WholeReading, answer_sizes
-from quality.foil_trials import calls_left
 from quality.judges.protocol import JudgeIdentity
-from quality.unverified import PAGE, missing_epochs
+from quality.verification.foil_trials import calls_left
+from quality.verification.unverified import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
 from scenarios.spec import Scenario
 from scenarios.verdicts import Source

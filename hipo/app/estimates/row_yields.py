@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hipo.app.estimates.playing import sample_cases
 from hipo.app.preparation.prepared import Prepared
-from outputs.intention_set import TASK
+from outputs.rows.intention_set import TASK
 from pipeline.strategies.consistency import ConsistencySettings
 from pipeline.strategies.reflective import ReflectiveSettings
 from prompts.tasks.registry import shipped_tasks
@@ -18,7 +18,7 @@ from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.speakers import speakers
 
 if TYPE_CHECKING:
-    from outputs.origins import Origin
+    from outputs.kinds.origins import Origin
     from scenarios.schemes.model import Scheme
 
 _SECOND = "every prompt gets one answer: name a second --strategy, or a second model"

@@ -23,11 +23,11 @@ from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.resumption import Resume
 from hipo.app.runs.run import Run
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
-from outputs.export_facts import code_version
-from pipeline.client import Client
+from outputs.export.facts import code_version
+from pipeline.calls.client import Client
+from pipeline.playing.runner import RunOutcome
 from pipeline.providers.protocol import Provider
-from pipeline.runner import RunOutcome
-from pipeline.stop import CONFIGURATION, INTERRUPTED, Stop
+from pipeline.stopping.stop import CONFIGURATION, INTERRUPTED, Stop
 from pipeline.store.answers import FailedAnswers
 from pipeline.store.evaluation_store import EvaluationStore, Identity
 from pipeline.store.queries.charges import Charges

@@ -11,7 +11,8 @@ from hipo.app.review.reviewing import run_material, study_of
 from outputs.evaluation.writing import results_of
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.reviews import ReviewStore
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
+from quality.agreement.selections import AnnotationSelection, selected
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
 from quality.evaluation.kappa_by_group import KappaByGroup, kappa_by_group
 from quality.evaluation.people import PEOPLE, human_baseline, is_one_person
@@ -20,7 +21,6 @@ from quality.evaluation.scoring_results import score_results
 from quality.evaluation.soft_labels import SoftScore, soft_scores
 from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo, choices_of_two
 from quality.review.answer_table import answers
-from quality.selections import AnnotationSelection, selected
 from scenarios.annotations import HUMAN, IMPORT
 from scenarios.errors import UsageError
 

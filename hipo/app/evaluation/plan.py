@@ -13,8 +13,8 @@ from hipo.app.evaluation.source import load_items
 from hipo.app.models.resolution import ModelUse, resolve_model
 from hipo.app.options.model_changes import told_address
 from hipo.app.options.unused import check_some_batch
-from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
+from pipeline.recipes.model_settings import ModelSettings
 from prompts.environment import Templates
 from prompts.tasks.example_file import read_examples
 from prompts.tasks.examples import ExamplePool

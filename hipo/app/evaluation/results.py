@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hipo.app.evaluation.plan import ReadyEvaluation
-from outputs.export_facts import code_version
+from outputs.export.facts import code_version
 from pipeline.providers.hf.location import base_of_adapter
 from pipeline.store.answers import EvaluationSeat
 from pipeline.store.evaluation_store import EvaluationStore, Identity, ModelUsage

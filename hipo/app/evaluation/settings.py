@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pipeline.recipe import Limits
+from pipeline.recipes.recipe import Limits
 
 DEFAULT_MAX_TOKENS: Final = 1024
 REPEATED: Final = 100

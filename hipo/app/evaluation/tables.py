@@ -11,7 +11,7 @@ from outputs.evaluation.beside_paper import beside_paper
 from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.own_results import own_results
 from outputs.evaluation.writing import WrittenEvaluation, read_evaluation, write_evaluation
-from outputs.export_facts import code_version
+from outputs.export.facts import code_version
 from outputs.result_tables.model import ResultBlock
 from outputs.result_tables.paper import paper_results
 from quality.evaluation.evaluation_record import RECORD

@@ -11,11 +11,11 @@ from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.app.evaluation.source import load_items
 from hipo.app.running.watching import Watcher
 from hipo.app.train import TunedModel
-from outputs.aspects import TASK_OF
-from outputs.label_rows import label_tasks
+from outputs.kinds.aspects import TASK_OF
+from outputs.kinds.system_prompt import SHORT
 from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock
-from outputs.system_prompt import SHORT
+from outputs.rows.label_rows import label_tasks
 from outputs.training.adapter_card import CARD, adapter_card
 from outputs.training.base_model import find_base, name_of
 from outputs.training.training_set import TrainingSet

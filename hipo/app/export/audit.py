@@ -9,7 +9,7 @@ from outputs.audit.findings import read_audit, write_audit
 from outputs.audit.gate import check_shortcuts
 from outputs.audit.telling import told_audit
 from outputs.dataset.told_audit import AUDIT, ToldAudit
-from outputs.selection_wish import Selection
+from outputs.selecting.wish import Selection
 
 
 def checked(folder: Path, selection: Selection, name: str, most: float) -> ToldAudit:

@@ -13,22 +13,22 @@ from hipo.app.contamination import embedding_for_neighbours
 from hipo.app.export.options import ExportArguments, ExportExtras, export_options
 from hipo.app.options.values import check_named, several
 from hipo.app.runs.run import RunLike, folder_of
-from outputs.contamination import Contamination, RowSet, Settings, compare
+from outputs.contamination.contamination import Contamination, RowSet, Settings, compare
 from outputs.dataset.columns import Row
 from outputs.dataset.documents import Documents, SplitCheck
 from outputs.dataset.manifest import ExportFacts
 from outputs.dataset.reader import row_set
 from outputs.dataset.told_audit import AUDIT, ToldAudit
-from outputs.export import Exported
-from outputs.export import export as write_data_set
-from outputs.export_kind import (
+from outputs.export.export import Exported
+from outputs.export.export import export as write_data_set
+from outputs.export.hub import prepare_push, push_folder
+from outputs.export.recorded import RecordedExport, folder_seen_from, record_export
+from outputs.kinds.export_kind import (
     KINDS,
     ExportOptions,
 )
-from outputs.hub import prepare_push, push_folder
-from outputs.recorded_exports import RecordedExport, folder_seen_from, record_export
-from outputs.selection_wish import Labels, Selection, WantedVerdict
-from pipeline.embeddings import Embed
+from outputs.selecting.wish import Labels, Selection, WantedVerdict
+from pipeline.embeddings.embeddings import Embed
 from scenarios.errors import UsageError
 from scenarios.log import logger
 

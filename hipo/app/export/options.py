@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from outputs.aspects import ASPECTS, chosen_aspects
-from outputs.export_kind import (
+from outputs.formats.registry import FORMATS
+from outputs.kinds.aspects import ASPECTS, chosen_aspects
+from outputs.kinds.export_kind import (
     DEFAULT_FORMAT,
     KINDS,
     PROMPT_MODES,
@@ -18,10 +19,9 @@ from outputs.export_kind import (
     chosen_origins,
     places_of,
 )
-from outputs.formats.registry import FORMATS
-from outputs.origins import DEFAULT_ORIGINS
-from outputs.split_shares import SplitBy, checked_fractions
-from outputs.system_prompt import Target, chosen_prompt
+from outputs.kinds.origins import DEFAULT_ORIGINS
+from outputs.kinds.split_shares import SplitBy, checked_fractions
+from outputs.kinds.system_prompt import Target, chosen_prompt
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
 

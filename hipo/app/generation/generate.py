@@ -24,14 +24,14 @@ from hipo.app.runs.folders import RUNS
 from hipo.app.runs.resumption import Resume, opened, prepare_for
 from hipo.app.runs.run import GeneratedRun
 from hipo.app.workers.wanted import RayWorkers
-from pipeline.budget import Ledger
-from pipeline.engine import Engine
-from pipeline.plan_progress import PlanProgress
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
-from pipeline.run_link import LocalRun
-from pipeline.runner import RunOutcome
-from pipeline.stop import CONFIGURATION, ENOUGH, INTERRUPTED, STORE, Stop
+from pipeline.endpoints.run_link import LocalRun
+from pipeline.planning.progress import PlanProgress
+from pipeline.playing.engine import Engine
+from pipeline.playing.runner import RunOutcome
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import CONFIGURATION, ENOUGH, INTERRUPTED, STORE, Stop
 from pipeline.store.queries.status import ended
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed

@@ -13,8 +13,8 @@ from hipo.app.generation.verified import VerifiedPlay
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import Prepared
 from hipo.app.running.watching import Watcher
-from pipeline.runner import RunOutcome
-from pipeline.stop import CONFIGURATION, MustStop
+from pipeline.playing.runner import RunOutcome
+from pipeline.stopping.stop import CONFIGURATION, MustStop
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
 from scenarios.errors import UsageError

@@ -27,8 +27,8 @@ from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.app.preparation.remaining import Remainder, remaining, whole_plan
 from hipo.app.runs.folders import RUNS
 from pipeline.providers.prices import PriceTable
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.margins import Margin

@@ -22,7 +22,7 @@ from hipo.app.judging.judges import Panels
 from hipo.app.preparation.prepared import Prepared
 from hipo.app.preparation.remaining import Remainder
 from prompts.judges import JudgePrompts
-from quality.foils import foil_dimensions
+from quality.verification.foils import foil_dimensions
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.flow import planned_turns

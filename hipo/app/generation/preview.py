@@ -16,10 +16,10 @@ from hipo.app.running.ledgers import run_ledger
 from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.resumption import opened
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
-from pipeline.runner import Progress
-from pipeline.stop import Stop
+from pipeline.playing.runner import Progress
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
+from pipeline.stopping.stop import Stop
 from pipeline.store.calls import CallRecord
 from scenarios.arms import Arm
 from scenarios.case import Case

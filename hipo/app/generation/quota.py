@@ -10,12 +10,12 @@ from typing import Literal
 from hipo.app.preparation.prepared import Prepared
 from pipeline.aims import Aim, CellKey
 from pipeline.chunks import chunks
-from pipeline.engine import CHUNK
-from pipeline.quota import CellTally, Quota, by_cell, turns_asked
-from pipeline.quota_file import read_quota
-from pipeline.quota_plan import Lanes, count_cases, gives_up, needs, plan_round
-from pipeline.quota_record import RecordedQuota, recorded_quota
-from pipeline.quota_tally import categories_of, count_cells
+from pipeline.playing.engine import CHUNK
+from pipeline.quotas.file import read_quota
+from pipeline.quotas.plan import Lanes, count_cases, gives_up, needs, plan_round
+from pipeline.quotas.quota import CellTally, Quota, by_cell, turns_asked
+from pipeline.quotas.record import RecordedQuota, recorded_quota
+from pipeline.quotas.tally import categories_of, count_cells
 from pipeline.run_material import load_material
 from pipeline.store.queries.aims import count_drawn, read_open
 from pipeline.store.reading import open_snapshot
@@ -95,11 +95,11 @@ class PlannedQuota:
         return RecordedQuota(self.quota, self.lanes.out_of_reach)
 
     def count(self, folder: Path, *, tried: bool = False) -> list[CellTally]:
-        """Return what a run has of every cell, see :func:`pipeline.quota_tally.count_cells`."""
+        """Return what a run has of every cell, see :func:`pipeline.quotas.tally.count_cells`."""
         return count_cells(folder, self.quota, self.categories, tried=tried)
 
     def next_round(self, folder: Path, tallies: Sequence[CellTally]) -> list[Case]:
-        """Return the cases to be drawn next, see :func:`pipeline.quota_plan.plan_round`."""
+        """Return the cases to be drawn next, see :func:`pipeline.quotas.plan.plan_round`."""
         room = self._room(folder)
         return plan_round(self.quota, self.lanes, tallies, arms=len(self.arms), room=room)
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from hipo.app.generation.generate import PlayContext, played_in_all, there_before
 from hipo.app.generation.quota import CellStanding, PlannedQuota, QuotaStanding
-from pipeline.engine import Engine, Player
-from pipeline.quota import CellTally
-from pipeline.quota_record import record_quota
-from pipeline.runner import Executor, Progress, RunOutcome
-from pipeline.stop import ENOUGH, NOT_ENOUGH
+from pipeline.playing.engine import Engine, Player
+from pipeline.playing.runner import Executor, Progress, RunOutcome
+from pipeline.quotas.quota import CellTally
+from pipeline.quotas.record import record_quota
+from pipeline.stopping.stop import ENOUGH, NOT_ENOUGH
 from pipeline.store.queries.aims import read_open
 from pipeline.store.reading import open_snapshot
-from quality.verify import Verification
+from quality.verification.verify import Verification
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.plural import plural

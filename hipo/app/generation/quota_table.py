@@ -8,7 +8,7 @@ from outputs.report.wording import count, dollars
 
 if TYPE_CHECKING:
     from hipo.app.generation.quota import CellStanding
-    from pipeline.quota import CellTally
+    from pipeline.quotas.quota import CellTally
 
 HEADER = ("cell", "wanted", "accepted", "tried", "yield", "95% interval", "cost per accepted", "")
 NOTE = (

@@ -11,8 +11,8 @@ from hipo.app.judging.tools import equipped_once
 from hipo.app.preparation.prepared import Prepared
 from hipo.app.preparation.remaining import remaining
 from hipo.app.runs.resumption import planned_with
+from pipeline.playing.runner import RunOutcome
 from pipeline.run_material import load_material
-from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore
 from quality.saturation import FEWEST, SaturationCurve
 from quality.saturation_window import WINDOW

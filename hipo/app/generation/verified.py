@@ -28,15 +28,15 @@ from hipo.app.verification.verify import (
     make_ready,
     verification_of,
 )
-from pipeline.engine import Engine, Player
 from pipeline.executors.capped import CappedExecutor
-from pipeline.recipe import Recipe
-from pipeline.runner import Executor, Progress, RunOutcome
-from pipeline.stop import ENOUGH, NOT_ENOUGH
+from pipeline.playing.engine import Engine, Player
+from pipeline.playing.runner import Executor, Progress, RunOutcome
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import ENOUGH, NOT_ENOUGH
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
-from quality.verify import Verification
+from quality.verification.verify import Verification
 from scenarios.dialogue import Dialogue
 from scenarios.plural import plural
 

@@ -8,13 +8,13 @@ from hipo.app.judging.judges import Juror, Panels, seat_judges
 from hipo.app.judging.tools import JudgingReady
 from hipo.app.models.endpoints import EndpointPool
 from pipeline.chunks import chunks
-from pipeline.recipe import Recipe
-from pipeline.runner import Executor
-from pipeline.stop import Stop
+from pipeline.playing.runner import Executor
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import Stop
 from pipeline.store.run_store import RunStore
-from quality.foil_trials import PAGE, FoilTrials, TrialJob, left_to_try
-from quality.foils import draw_foils
 from quality.judges.verifying_judge import JUDGE, VerifyingJudge
+from quality.verification.foil_trials import PAGE, FoilTrials, TrialJob, left_to_try
+from quality.verification.foils import draw_foils
 
 
 async def try_foils(

@@ -9,12 +9,12 @@ import orjson
 
 from hipo.app.models.endpoints import EndpointPool
 from hipo.app.models.resolution import RULES_JUDGE, ModelUse, resolve_model
-from outputs.chairs import one_program_in_two_chairs
-from pipeline.model_settings import ModelSettings
+from outputs.reliability.chairs import one_program_in_two_chairs
 from pipeline.providers.own_fields import refused_in_extra
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
+from pipeline.recipes.model_settings import ModelSettings
+from pipeline.recipes.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from hipo.app.judging.judges import Panels
 from hipo.app.models.endpoints import providers_for
-from pipeline.embeddings import Note, installed_encoder, sentence_encoder
+from pipeline.embeddings.embeddings import Note, installed_encoder, sentence_encoder
 from pipeline.providers.protocol import Provider
-from pipeline.recipe import Limits, Recipe
+from pipeline.recipes.recipe import Limits, Recipe
 from pipeline.run_material import RunMaterial
 from pipeline.voting import Encoder
 from prompts.judges import JudgePrompts
 from quality.gates.settings import GateSettings
-from quality.policy import Policy
+from quality.verification.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)

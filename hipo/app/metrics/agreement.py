@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hipo.app.metrics.annotated import Annotated, open_annotated
-from quality.agreement import AgreementRow, agreement_table
-from quality.annotations import Answer, by_group
-from quality.bootstrap import Resampling
-from quality.comparisons import ReaderComparison, compared
+from quality.agreement.agreement import AgreementRow, agreement_table
+from quality.agreement.annotations import Answer, by_group
+from quality.agreement.comparisons import ReaderComparison, compared
+from quality.agreement.selections import AnnotationSelection, read_selection, selected
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
-from quality.selections import AnnotationSelection, read_selection, selected
+from quality.statistics.bootstrap import Resampling
 from quality.tables.measured import Numbers
 from scenarios.annotations import HUMAN
 from scenarios.errors import UsageError

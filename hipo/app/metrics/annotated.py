@@ -16,9 +16,9 @@ from pipeline.store.queries.annotations import SourceCount, open_annotations
 from pipeline.store.queries.dialogues import PAGE
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, damaged
+from quality.agreement.selections import subject_name
 from quality.derived_answers import with_derived
 from quality.disagreement.lengths import SAID, SITUATION, Words
-from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
 from quality.tables.table import AnswerTable

@@ -15,7 +15,8 @@ from pipeline.store.queries.annotations import PAGE, AnnotationReader, open_anno
 from pipeline.store.run_store import RunStore
 from prompts.tasks.model import Options, Task
 from prompts.tasks.registry import load_task
-from quality.annotations import FEWEST_FOR_MAJORITY, Answer, majority
+from quality.agreement.annotations import FEWEST_FOR_MAJORITY, Answer, majority
+from quality.agreement.selections import subject_name
 from quality.evaluation.result_row import RESULTS, ResultRow, read_results
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import (
@@ -35,7 +36,6 @@ from quality.persuasion.intention_statistics import (
 from quality.persuasion.question_check import FlawedQuestion, OptionQuestion, broken, rules_of
 from quality.persuasion.settled_labels import KINDS, settled_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
-from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.oddities import Oddity
 from scenarios.annotations import HUMAN, Annotation

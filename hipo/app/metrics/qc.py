@@ -9,21 +9,25 @@ from pathlib import Path
 
 from hipo.app.metrics.annotated import Annotated, open_annotated
 from pipeline.store.reviews import ReviewStore
-from quality.agreement import AgreementRow, agreement_table
-from quality.annotation_qc import annotation_qc
-from quality.annotation_schema import check_schema
-from quality.annotations import Answer, RawAnswer, Timing
-from quality.annotator_agreement import AnnotatorAgreement, annotator_agreement
-from quality.attention_scores import AttentionScore, attention_findings, attention_scores
-from quality.bootstrap import Resampling
+from quality.agreement.agreement import AgreementRow, agreement_table
+from quality.agreement.annotations import Answer, RawAnswer, Timing
+from quality.agreement.annotators import AnnotatorAgreement, annotator_agreement
+from quality.agreement.selections import AnnotationSelection, selected, subject_name
+from quality.annotation_qc.attention_scores import (
+    AttentionScore,
+    attention_findings,
+    attention_scores,
+)
+from quality.annotation_qc.findings import Finding, QcSettings
+from quality.annotation_qc.qc import annotation_qc
+from quality.annotation_qc.schema import check_schema
 from quality.disagreement.adjudication import ExpertLabel
 from quality.disagreement.lengths import Words
 from quality.disagreement.references import ReferenceRow, against_released
 from quality.disagreement.report import DisagreementReport, disagreement_report
 from quality.disagreement.vocabulary import VocabularyRow, vocabulary_table
-from quality.findings import Finding, QcSettings
 from quality.review.answer_table import item_name, timings
-from quality.selections import AnnotationSelection, selected, subject_name
+from quality.statistics.bootstrap import Resampling
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
 from scenarios.annotations import ADJUDICATED, HUMAN

@@ -14,15 +14,15 @@ from hipo.app.running.interrupts import left_when_stopped
 from hipo.app.running.watching import Watcher
 from pipeline.batches.batcher import Batcher, BatchSender, digest_of
 from pipeline.batches.surroundings import BatchRules
-from pipeline.budget import Ledger, Reservation
-from pipeline.endpoint import DirectSender, Sender
-from pipeline.outage import WaitRules
+from pipeline.endpoints.endpoint import DirectSender, Sender
+from pipeline.endpoints.outage import WaitRules
 from pipeline.providers.foreign import ForeignProvider
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import Limits
-from pipeline.stop import Stop
+from pipeline.recipes.recipe import Limits
+from pipeline.spending.budget import Ledger, Reservation
+from pipeline.stopping.stop import Stop
 from pipeline.store.batches import BatchLog, BatchRow
 from pipeline.store.calls import CallLog
 from pipeline.store.evaluation_store import EvaluationStore

@@ -8,20 +8,20 @@ from functools import partial
 
 from hipo.app.models.batching import SenderFactory, check_batches
 from hipo.app.models.resolution import ModelUse
-from pipeline.budget import Ledger
-from pipeline.client import Client, InFlight
-from pipeline.endpoint import DirectSender, Endpoint
-from pipeline.endpoint_capabilities import EndpointCapabilities
-from pipeline.endpoint_gate import EndpointGates
-from pipeline.outage import WaitRules
+from pipeline.calls.client import Client, InFlight
+from pipeline.endpoints.capabilities import EndpointCapabilities
+from pipeline.endpoints.endpoint import DirectSender, Endpoint
+from pipeline.endpoints.gate import EndpointGates
+from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.run_link import LocalRun, RunLink
 from pipeline.providers.places import places_at
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.registry import PROVIDERS, ModelName, build_provider
 from pipeline.providers.retry import RetryPolicy
-from pipeline.recipe import Limits
-from pipeline.run_link import LocalRun, RunLink
-from pipeline.stop import Stop
+from pipeline.recipes.recipe import Limits
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop
 from pipeline.store.calls import CallLog
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipeline.model_settings import ModelSettings
 from pipeline.providers.own_fields import refused_in_extra
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import (
@@ -13,6 +12,7 @@ from pipeline.providers.registry import (
     parse_model,
     revision_of,
 )
+from pipeline.recipes.model_settings import ModelSettings
 from scenarios.arms import ModelSpec, Parameters
 from scenarios.errors import UsageError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pipeline.model_settings import ModelSettings
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import Recipe
+from pipeline.recipes.model_settings import ModelSettings
+from pipeline.recipes.recipe import Recipe
 
 _SAMPLING = ("temperature", "top_p", "max_tokens")
 _ADDRESS = ("base_url", "api_key_env")

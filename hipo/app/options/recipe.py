@@ -11,8 +11,8 @@ from hipo.app.options.groups import OptionGroup
 from hipo.app.options.model_changes import model_changes
 from hipo.app.options.unused import check_used
 from hipo.app.options.values import split
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import changed
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import changed
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.plugins import load_plugins
 

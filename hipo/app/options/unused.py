@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import UsageError
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from hipo.app.options.model_changes import told_address
-from pipeline.model_settings import ModelSettings
-from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
-from pipeline.recipe_source import changed
+from pipeline.recipes.model_settings import ModelSettings
+from pipeline.recipes.recipe import JudgeSettings, Recipe, VerificationSettings
+from pipeline.recipes.source import changed
 from scenarios.errors import UsageError
 from scenarios.plugins import load_plugins
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hipo.app.preparation.prepared import Prepared
+from pipeline.endpoints.run_link import LocalRun
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.executors.width import FollowingWidth
 from pipeline.providers.rate_limiter import ModelAddress
-from pipeline.recipe import Limits
-from pipeline.run_link import LocalRun
+from pipeline.recipes.recipe import Limits
 
 LIVE_JOBS = 5_000
 """Dialogues that are played side by side where each waits for a batch most of the time."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from hipo.app.preparation.broken_packs import with_what_else_is_wrong
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import RunMaterial
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, CatalogueEntry, select_facts

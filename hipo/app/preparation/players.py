@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from hipo.app.models.batching import SenderFactory
 from hipo.app.models.endpoints import EndpointPool, providers_for
 from hipo.app.preparation.prepared import Prepared
-from pipeline.client import InFlight
-from pipeline.embeddings import Note, sentence_encoder
-from pipeline.engine import Player
+from pipeline.calls.client import InFlight
+from pipeline.embeddings.embeddings import Note, sentence_encoder
+from pipeline.endpoints.run_link import RunLink
 from pipeline.executors.model_pools import ENCODER, Pool, PooledEncoder, PooledProvider
 from pipeline.expected_calls import ArmParts
-from pipeline.player import CasePlayer
+from pipeline.playing.engine import Player
+from pipeline.playing.player import CasePlayer
 from pipeline.providers.protocol import Provider
-from pipeline.run_link import RunLink
 from pipeline.strategies.foreign import foreign
 from pipeline.strategies.registry import STRATEGIES
 from pipeline.voting import Encoder

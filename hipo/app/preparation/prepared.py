@@ -9,16 +9,16 @@ from typing import Any
 from hipo.app.models.resolution import ModelUse, resolve_model
 from hipo.app.preparation.ingredients import Ingredients
 from pipeline.critics.registry import CRITICS
-from pipeline.plan import Plan
+from pipeline.planning.plan import Plan
+from pipeline.planning.shard import Shard
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_identity import describe
 from pipeline.run_material import RunMaterial, material_items
-from pipeline.shard import Shard
 from pipeline.store.materials import MaterialItem
 from pipeline.strategies.registry import STRATEGIES, StrategyExtension
-from pipeline.tactics import TacticDesign
+from pipeline.tactics.tactics import TacticDesign
 from pipeline.verifiers.registry import VERIFIERS
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from hipo.app.preparation.prepared import Prepared
 from pipeline.chunks import chunks
-from pipeline.engine import CHUNK
-from pipeline.plan import Plan
-from pipeline.plan_progress import rest_of
+from pipeline.planning.plan import Plan
+from pipeline.planning.progress import rest_of
+from pipeline.playing.engine import CHUNK
 from pipeline.store.queries.aims import read_open
 from pipeline.store.reading import open_snapshot
 from pipeline.store.run_store import RunStore

@@ -16,16 +16,16 @@ from hipo.app.runs.run import RunLike, folder_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.run_section import evaluation_section
 from outputs.evaluation.writing import read_evaluation
-from outputs.export_facts import code_version
-from outputs.recorded_exports import recorded_exports
+from outputs.export.facts import code_version
+from outputs.export.recorded import recorded_exports
 from outputs.report.build import build_report
 from outputs.report.cumulative import read_scores
 from outputs.report.exported import exported_dialogues, still_there
 from outputs.report.gathered import ReportOptions
 from outputs.report.page import GENERATOR, ReportSection, Table
 from outputs.report.saturation import saturation_section
-from pipeline.embeddings import BatchingEncoder, installed_encoder
-from pipeline.recipe import Recipe
+from pipeline.embeddings.embeddings import BatchingEncoder, installed_encoder
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from quality.evaluation.evaluation_record import RECORD

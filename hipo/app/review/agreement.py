@@ -9,7 +9,7 @@ from pathlib import Path
 from hipo.app.review.reviewing import run_material, study_of
 from pipeline.run_material import RunMaterial
 from pipeline.store.reviews import ReviewStore
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.human_readings import GOLD, HumanReadings, human_readings
 from quality.review.answer_table import answers
 from scenarios.dialogue import Dialogue

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hipo.app.runs.folders import RUNS, find_run, is_run
 from pipeline.importing.imported_run import RunContents, run_name, write_run
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.arms import Arm

@@ -7,8 +7,8 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pipeline.open_requests import OpenSummary
-from pipeline.stop import INTERRUPTED, Stop
+from pipeline.stopping.open_requests import OpenSummary
+from pipeline.stopping.stop import INTERRUPTED, Stop
 from scenarios.plural import plural
 
 TOLD_EVERY_S = 15.0

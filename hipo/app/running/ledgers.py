@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.budget import Ledger
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
+from pipeline.spending.budget import Ledger
 from pipeline.store.evaluation_store import EvaluationStore
 from pipeline.store.run_store import RunStore
 

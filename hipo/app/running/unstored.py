@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.runner import RunOutcome
-from pipeline.stop import STORE
+from pipeline.playing.runner import RunOutcome
+from pipeline.stopping.stop import STORE
 from pipeline.store.calls import CallLog
 
 

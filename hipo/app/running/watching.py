@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from pipeline.awaited import Wait
-    from pipeline.budget import Ledger
-    from pipeline.run_link import LocalRun
-    from pipeline.runner import Progress
+    from pipeline.endpoints.run_link import LocalRun
+    from pipeline.playing.runner import Progress
+    from pipeline.spending.budget import Ledger
+    from pipeline.stopping.awaited import Wait
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from hipo.app.models.batching import left_notes
 from hipo.app.runs.old_runs import bring_up_to_date
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import load_material, named_items
 from pipeline.store.checking import Damage, check_database
 from pipeline.store.config_epochs import read_configs

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from outputs.dataset.columns import RowSource, by_case
-from outputs.dialogue_set import DialogueRows
-from outputs.selection import opened
-from outputs.selection_wish import Selection, WantedVerdict
-from outputs.turn_set import TurnRows
+from outputs.rows.dialogue_set import DialogueRows
+from outputs.rows.turn_set import TurnRows
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection, WantedVerdict
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 

@@ -14,16 +14,16 @@ from hipo.app.models.batching import left_notes
 from hipo.app.preparation.prepared import plan_of
 from hipo.app.runs.folders import check_output, is_run
 from hipo.app.runs.merged_reviews import review_notes, settle_reviews
-from outputs.recorded_exports import EXPORTS, RecordedExport, folder_seen_from, record_export
+from outputs.export.recorded import EXPORTS, RecordedExport, folder_seen_from, record_export
 from pipeline.chunks import chunks
-from pipeline.engine import CHUNK
 from pipeline.importing.imported_run import STRATEGY as IMPORTED
-from pipeline.plan import Plan
-from pipeline.quota_record import read_quota_of
+from pipeline.planning.plan import Plan
+from pipeline.planning.shard import Shard
+from pipeline.playing.engine import CHUNK
+from pipeline.quotas.record import read_quota_of
 from pipeline.run_identity import differences, joined
 from pipeline.run_material import RunMaterial, load_material
-from pipeline.shard import Shard
-from pipeline.stop import INTERRUPTED
+from pipeline.stopping.stop import INTERRUPTED
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem
 from pipeline.store.merging.merge import Merged, merge_databases

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import material_items, named_items
 from pipeline.store.materials import MaterialItem, MaterialKind
 from pipeline.store.run_store import RunStore

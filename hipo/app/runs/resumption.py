@@ -10,7 +10,7 @@ from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.app.preparation.remaining import begun_for_quota, remaining
 from hipo.app.runs.folders import check_output
 from hipo.app.runs.old_runs import bring_up_to_date
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION, differences, joined
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hipo.app.runs.frames import FrameRows
-    from outputs.selection_wish import WantedVerdict
-    from pipeline.runner import RunOutcome
+    from outputs.selecting.wish import WantedVerdict
+    from pipeline.playing.runner import RunOutcome
 
 CaseStatus = Literal["generated", "failed"]
 """How a case that was played ended."""

@@ -24,12 +24,12 @@ from hipo.app.running.watching import Silent, Watcher, spent_on_judging, watched
 from hipo.app.runs.old_runs import bring_up_to_date
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import Verified
-from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
-from pipeline.recipe import Recipe
+from pipeline.recipes.model_settings import ModelSettings
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import RunMaterial, load_material
-from pipeline.stop import Stop
+from pipeline.stopping.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
@@ -37,7 +37,7 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from quality.judges.juror import JUROR_PARAMETERS, SchemeJuror, juror_item, juror_seat
 from quality.judges.protocol import JudgeIdentity
-from quality.jury import JuryHearing, left_to_hear
+from quality.verification.jury import JuryHearing, left_to_hear
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme

@@ -23,10 +23,10 @@ from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher, spent_on_judging, watched
 from hipo.app.runs.old_runs import bring_up_to_date
 from hipo.app.runs.run import RunLike, folder_of
-from pipeline.recipe import Recipe
+from pipeline.playing.runner import Progress, RunOutcome
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import load_material
-from pipeline.runner import Progress, RunOutcome
-from pipeline.stop import Stop
+from pipeline.stopping.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
@@ -34,14 +34,14 @@ from pipeline.voting import Encoder
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
 from prompts.tasks.items import asks_and_answers
-from quality.flags import judge_codes
 from quality.gates.registry import GATES
 from quality.gates.runner import GateChecks
 from quality.gates.settings import GateSettings, gate_settings
 from quality.judges.registry import JUDGES
-from quality.policy import Policy, load_policy, policy_names
-from quality.unverified import VerificationSetup
-from quality.verify import Verification
+from quality.verification.flags import judge_codes
+from quality.verification.policy import Policy, load_policy, policy_names
+from quality.verification.unverified import VerificationSetup
+from quality.verification.verify import Verification
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme

@@ -13,9 +13,9 @@ from typing import Any
 
 from hipo.app.models.resolution import ModelUse
 from hipo.app.preparation.prepared import Prepared, actor_prompts, fitted_design, used_plugins
-from pipeline.plan import Plan
+from pipeline.planning.plan import Plan
 from pipeline.providers.prices import Price
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION
 from pipeline.run_material import RunMaterial
 from pipeline.store.materials import MaterialItem

@@ -12,9 +12,9 @@ from hipo.app.preparation.prepared import Prepared
 from hipo.app.workers.material import material_of
 from hipo.app.workers.wanted import MOST_WORKERS, RayWorkers, check_sent_at_once
 from hipo.app.workers.worker import run_worker
-from pipeline.client import InFlight
-from pipeline.endpoint import Sender
-from pipeline.engine import Player
+from pipeline.calls.client import InFlight
+from pipeline.endpoints.endpoint import Sender
+from pipeline.endpoints.run_link import LocalRun
 from pipeline.executors.driver import Driver
 from pipeline.executors.model_pools import (
     ENCODER,
@@ -26,10 +26,10 @@ from pipeline.executors.model_pools import (
 from pipeline.executors.processes import worker_processes
 from pipeline.executors.ray import ray_cluster, ray_pools, ray_workers
 from pipeline.executors.worker_session import SILENT_S, SILENT_WITH_PLUGINS_S
+from pipeline.playing.engine import Player
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.places import places_at
 from pipeline.providers.protocol import Provider
-from pipeline.run_link import LocalRun
 from scenarios.arms import Parameters
 from scenarios.errors import UsageError
 

@@ -22,13 +22,13 @@ import orjson
 from hipo.app.preparation.players import connected
 from hipo.app.running.tracing import exporting_spans
 from hipo.app.workers.material import prepared_from
-from pipeline.engine import Player
+from pipeline.endpoints.run_link import RunLink
 from pipeline.executors.frames import StreamBroken
 from pipeline.executors.model_pools import Pool
 from pipeline.executors.places import REFUSED
 from pipeline.executors.worker import work
+from pipeline.playing.engine import Player
 from pipeline.rare_collections import rare_collections
-from pipeline.run_link import RunLink
 from scenarios.errors import UsageError
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTTOU)

@@ -29,7 +29,7 @@ from hipo.cli.terminal.errors import ExitCode, StoppedEarly
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
 from hipo.cli.terminal.wrapping import write_text
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 app = command_app()
 Chosen = dict[str, Any]

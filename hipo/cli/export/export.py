@@ -16,8 +16,8 @@ from hipo.cli.options.plain import QUIET, with_group
 from hipo.cli.terminal.console import Format, hush, others_apart, write_json
 from hipo.cli.terminal.errors import ExitCode, say
 from hipo.cli.terminal.wrapping import write_text
-from outputs.export_kind import KINDS, ExportOptions
-from outputs.selection_wish import Selection, WantedVerdict
+from outputs.kinds.export_kind import KINDS, ExportOptions
+from outputs.selecting.wish import Selection, WantedVerdict
 
 app = command_app()
 _VERDICTS: Mapping[bool, WantedVerdict] = {True: "any", False: "accepted"}

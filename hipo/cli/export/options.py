@@ -13,11 +13,17 @@ from hipo.app.options.groups import OptionGroup
 from hipo.app.options.values import split
 from hipo.app.runs.folders import find_run
 from hipo.cli.options.shared import PLUGINS
-from outputs.aspects import ASPECTS
-from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
-from outputs.origins import ORIGINS
-from outputs.selection_wish import Selection
+from outputs.kinds.aspects import ASPECTS
+from outputs.kinds.export_kind import (
+    DEFAULT_FORMAT,
+    DEFAULT_KIND,
+    KINDS,
+    PROMPT_MODES,
+    ExportOptions,
+)
+from outputs.kinds.origins import ORIGINS
+from outputs.selecting.wish import Selection
 from scenarios.errors import UsageError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hipo.app.export.export import DataSet
 from hipo.cli.terminal.console import columns, number, plain, plural
-from outputs.contamination import overlap_share, reworded_share
+from outputs.contamination.contamination import overlap_share, reworded_share
 from outputs.token_lengths import DEFAULT_WINDOW
 
 
@@ -15,7 +15,7 @@ def exported_as_json(data: DataSet) -> dict[str, object]:
     split; ``files``: ``path``, ``rows``, ``size``, ``sha256``; ``includes_deception``; ``left_out``:
     ``generated`` and ``taken`` dialogues, and what was left out by reason, ``dialogues`` and
     ``rows``; ``notes``: what else its user should know; ``overlaps``: of the comparisons that were asked for, see
-    :meth:`outputs.contamination.Contamination.summary`, with ``removed``: whether the rows found
+    :meth:`outputs.contamination.contamination.Contamination.summary`, with ``removed``: whether the rows found
     were left out; ``address``: on the hub, or null.
     """
     facts = data.exported.facts

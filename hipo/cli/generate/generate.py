@@ -28,8 +28,8 @@ from hipo.cli.terminal.console import Format, hush, others_apart
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:

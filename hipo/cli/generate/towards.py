@@ -11,7 +11,7 @@ from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import Prepared
 from hipo.app.runs.resumption import Resume, prepare_for
 from hipo.cli.generate.until import Until
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 
 def prepare_towards(

@@ -18,7 +18,7 @@ from hipo.cli.terminal.console import Format, others_apart, write_json
 from hipo.cli.terminal.errors import ExitCode, say
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.wrapping import write_text
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from scenarios.errors import UsageError
 from scenarios.plural import plural
 

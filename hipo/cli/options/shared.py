@@ -15,7 +15,7 @@ from hipo.app.options.recipe import RECIPE_OPTIONS, RecipeChanges
 from hipo.app.options.verification import VerificationOverrides
 from hipo.cli.options.plain import Command, with_group
 from hipo.cli.terminal.status_file import StatusFile
-from pipeline.recipe_source import recipe_names
+from pipeline.recipes.source import recipe_names
 from scenarios.plugins import load_plugins
 
 

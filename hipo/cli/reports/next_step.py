@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hipo.cli.terminal.console import dollars, number, plural
 from hipo.cli.terminal.errors import ENDINGS
-from pipeline import stop
+from pipeline.stopping import stop
 from pipeline.store.queries.status import FINISHED, RUNNING, RunState
 
 _STOPPED = "stopped:"

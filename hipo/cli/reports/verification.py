@@ -9,10 +9,10 @@ from pathlib import Path
 
 from hipo.app.verification.verify import Verified
 from hipo.cli.terminal.console import columns, number, plain, plural, reasons
-from outputs.beyond_chance import BeyondChance, beyond_chance
-from outputs.chairs import BLIND_READING, chairs
-from outputs.foil_acceptance import FoilAcceptance, foil_acceptance
-from outputs.judge_agreement import judged_dimensions
+from outputs.reliability.beyond_chance import BeyondChance, beyond_chance
+from outputs.reliability.chairs import BLIND_READING, chairs
+from outputs.reliability.foil_acceptance import FoilAcceptance, foil_acceptance
+from outputs.reliability.judge_agreement import judged_dimensions
 from pipeline.run_material import load_material
 from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
 from pipeline.store.queries.report import open_figures

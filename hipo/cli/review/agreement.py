@@ -13,9 +13,9 @@ from hipo.cli.terminal.console import Format, columns, ends, plain, plural, writ
 
 if TYPE_CHECKING:
     from hipo.app.review.agreement import StudyAgreement
-    from quality.bootstrap import Interval
-    from quality.comparisons import ReaderComparison
+    from quality.agreement.comparisons import ReaderComparison
     from quality.human_readings import HumanReadings
+    from quality.statistics.bootstrap import Interval
 
 
 def print_agreement(

@@ -25,7 +25,7 @@ from hipo.cli.show.dialogue_view import Heading, render, render_prompts
 from hipo.cli.terminal.console import Format, others_apart, plain, write_json
 from hipo.cli.terminal.errors import ExitCode, say
 from hipo.cli.terminal.progress import watcher
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.catalogue import select_facts
 from scenarios.errors import UsageError

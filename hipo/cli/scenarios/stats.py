@@ -19,7 +19,7 @@ from scenarios.schemes.registry import load_scheme
 from scenarios.statistics import Alike, Closest, Lengths, Statistics, measure
 
 if TYPE_CHECKING:
-    from pipeline.embeddings import Embed
+    from pipeline.embeddings.embeddings import Embed
     from scenarios.checks.checked_scenario import Similarity
 
 app = command_app()
@@ -58,7 +58,7 @@ def similarity_if(*, wanted: bool) -> tuple[Similarity | None, str]:
     """Return what compares meanings, and a remark where nothing does."""
     if not wanted:
         return None, "meanings were not compared (--no-embeddings)"
-    from pipeline.embeddings import (  # noqa: PLC0415 - with its thread and event loop
+    from pipeline.embeddings.embeddings import (  # noqa: PLC0415 - with its thread and event loop
         INSTALL,
         meaning_similarity,
         missing_packages,
@@ -72,7 +72,7 @@ def similarity_if(*, wanted: bool) -> tuple[Similarity | None, str]:
 def _load() -> Embed:
     if sys.stderr.isatty():
         say("comparing meanings: loading the embedding model takes some seconds ...")
-    from pipeline.embeddings import load_sentence_model  # noqa: PLC0415 - as above
+    from pipeline.embeddings.embeddings import load_sentence_model  # noqa: PLC0415 - as above
 
     return load_sentence_model(None)
 

@@ -34,7 +34,7 @@ from hipo.cli.terminal.console import (
 )
 from hipo.cli.terminal.errors import ExitCode, StoppedEarly
 from hipo.cli.terminal.progress import watcher
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 
 app = command_app()
 _NOTE = (

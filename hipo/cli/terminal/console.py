@@ -19,7 +19,7 @@ from hipo.cli.terminal.wrapping import harmless as harmless  # noqa: PLC0414 - g
 from scenarios.plural import plural as plural  # noqa: PLC0414 - printed by most commands
 
 if TYPE_CHECKING:
-    from quality.bootstrap import Interval
+    from quality.statistics.bootstrap import Interval
 
 _CHATTY = ("sentence_transformers", "transformers", "huggingface_hub", "httpx2", "asyncio")
 """Loggers of libraries that are of no use to somebody at a terminal."""

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from hipo.cli.terminal.streams import ForgivingStream
 from hipo.cli.terminal.wrapping import harmless, terminal_width, wrapped
-from pipeline import stop
+from pipeline.stopping import stop
 from scenarios.errors import DISK_FULL, HipoError, RunError
 from scenarios.located import shortened
 

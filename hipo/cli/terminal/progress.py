@@ -16,7 +16,7 @@ from hipo.cli.terminal.errors import say
 from scenarios.durations import in_words
 
 if TYPE_CHECKING:
-    from pipeline.runner import Progress
+    from pipeline.playing.runner import Progress
 
 PLAIN_INTERVAL_S = 10.0
 LIVE_INTERVAL_S = 0.2

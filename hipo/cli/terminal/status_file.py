@@ -16,12 +16,12 @@ from hipo.app.running.watching import Spending, Watcher
 from hipo.cli.terminal.console import moment
 from hipo.cli.terminal.errors import ExitCode, exit_code_of
 from hipo.cli.terminal.progress import ProgressTally
-from pipeline import stop
+from pipeline.stopping import stop
 from scenarios.atomic_files import write_text
 from scenarios.errors import RunError, UsageError
 
 if TYPE_CHECKING:
-    from pipeline.runner import Progress
+    from pipeline.playing.runner import Progress
 
 INTERVAL_S = 5.0
 """Seconds between two writings of the file."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hipo.cli.terminal.errors import exit_code_of, guarded
-from pipeline import embeddings
+from pipeline.embeddings import embeddings
 from pipeline.providers import registry
 from pipeline.store.evaluation_store import EvaluationStore
 from tests.hipo.cli.conftest import Hipo

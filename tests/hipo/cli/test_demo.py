@@ -8,7 +8,7 @@ import pytest
 
 from hipo.app.preparation.prepared import prepare
 from hipo.cli import demo
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.source import load_recipe
 from tests.hipo.cli.conftest import Hipo
 
 

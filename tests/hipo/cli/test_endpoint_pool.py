@@ -10,9 +10,9 @@ import pytest
 from hipo.app.models import endpoints as endpoint_pool
 from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.models.resolution import ModelUse
-from pipeline.budget import Ledger
-from pipeline.recipe import Limits
-from pipeline.stop import Stop
+from pipeline.recipes.recipe import Limits
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop
 from pipeline.store.run_store import RunStore
 from scenarios.arms import ModelSpec
 from scenarios.run_configuration import RunConfiguration

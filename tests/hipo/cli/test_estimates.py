@@ -10,7 +10,7 @@ from hipo.app.estimates.playing import Estimate, ModelEstimate, estimate_generat
 from hipo.app.preparation.prepared import prepare
 from hipo.cli.reports.estimate import estimate_as_text
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from scenarios.arms import ModelSpec
 from scenarios.extensions import imported
 

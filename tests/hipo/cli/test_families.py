@@ -13,7 +13,7 @@ from hipo.app.estimates.playing import estimate_generation
 from hipo.app.generation.generate import generate_prepared
 from hipo.app.preparation.prepared import prepare
 from hipo.cli.main import run
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.store.run_store import RunStore
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.catalogue import Catalogue

@@ -160,7 +160,7 @@ def test_an_export_that_cannot_be_written_says_what_to_do(
         raise OSError(number, os.strerror(number))
 
     assert hipo(*GENERATE, "-n", "2").code == 0
-    monkeypatch.setattr("outputs.export._written", full)
+    monkeypatch.setattr("outputs.export.export._written", full)
     ended = hipo("export", "trial", "--any", "-o", "set")
     assert ended.code == 7
     assert "set could not be written: " in ended.err

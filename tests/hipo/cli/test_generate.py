@@ -12,8 +12,8 @@ import yaml
 
 import hipo as api
 from pipeline.offline.engine import answer as rules
-from pipeline.recipe import Recipe
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import load_recipe
 from tests.hipo.cli.conftest import Hipo
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer

@@ -12,7 +12,7 @@ from typer.core import TyperOption
 
 from hipo.app.options.groups import OptionGroup
 from hipo.cli.main import app
-from pipeline.recipe_source import recipe_names
+from pipeline.recipes.source import recipe_names
 from tests.hipo.cli.conftest import Hipo
 
 if TYPE_CHECKING:

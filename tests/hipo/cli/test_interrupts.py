@@ -15,8 +15,8 @@ import anyio
 import pytest
 
 from hipo.app.running.interrupts import in_words, interruptible
-from pipeline.open_requests import OpenRequests
-from pipeline.stop import Stop
+from pipeline.stopping.open_requests import OpenRequests
+from pipeline.stopping.stop import Stop
 from tests.hipo.cli.conftest import Hipo
 from tests.processes import children, is_alive
 from tests.wire.server import WireServer

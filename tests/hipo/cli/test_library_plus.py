@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.preparation.prepared import prepare
-from pipeline.recipe_source import load_recipe, recipe_names
+from pipeline.recipes.source import load_recipe, recipe_names
 from scenarios.catalogue import PATH_VARIABLE, Catalogue
 from scenarios.errors import UsageError
 from scenarios.inspection import inspect_files

@@ -12,9 +12,9 @@ import typer
 
 from hipo.cli.main import COMMANDS, app
 from hipo.cli.terminal.errors import ENDINGS, MEANINGS, ExitCode, StoppedEarly, guarded
-from pipeline import stop
 from pipeline.providers.errors import OutOfFunds
-from pipeline.stop import MustStop
+from pipeline.stopping import stop
+from pipeline.stopping.stop import MustStop
 from pipeline.store.writer import StoreFailed
 from scenarios.errors import RunError, UsageError
 from scenarios.plugins import PLUGINS, load_plugins

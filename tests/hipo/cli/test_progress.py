@@ -19,8 +19,8 @@ from hipo.cli.terminal.progress import (
     watcher,
 )
 from hipo.cli.terminal.status_file import StatusFile
-from pipeline.awaited import AwaitedEndpoints
-from pipeline.runner import Progress
+from pipeline.playing.runner import Progress
+from pipeline.stopping.awaited import AwaitedEndpoints
 
 NOW = datetime(2026, 3, 1, 22, 0, 5, tzinfo=UTC)
 NEVER_S = 3600.0

@@ -17,7 +17,7 @@ from hipo.app.generation.verified import VerifiedPlay
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import prepare
 from hipo.app.running.watching import Silent, Spending
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from tests.hipo.cli.conftest import Hipo
 
 # Repetitions of the offline rules are near-duplicates of one another, which is tested elsewhere.

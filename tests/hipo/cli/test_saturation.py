@@ -21,8 +21,8 @@ from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
 from quality.judges.protocol import JudgeIdentity
 from quality.saturation import SaturationCurve, YieldPoint
-from quality.unverified import VerificationTask
-from quality.verify import Verification
+from quality.verification.unverified import VerificationTask
+from quality.verification.verify import Verification
 from scenarios.verdicts import Judgement
 from tests.factories import make_case, make_dialogue, make_scenario, make_scheme
 from tests.hipo.cli.conftest import Hipo

@@ -12,7 +12,7 @@ import pytest
 
 from hipo.app.preparation.prepared import prepare
 from hipo.app.running.watching import Silent, Spending
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from scenarios.wordings import read_wording
 from tests.hipo.cli.conftest import Hipo, Result, interrupted_twice
 from tests.wire.faults import Faults

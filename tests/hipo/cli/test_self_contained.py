@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from outputs.recorded_exports import EXPORTS as RECORDED
+from outputs.export.recorded import EXPORTS as RECORDED
 from prompts.environment import SHIPPED as TEMPLATES
 from scenarios import variation
 from scenarios.variation import load_axes

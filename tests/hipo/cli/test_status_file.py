@@ -12,7 +12,7 @@ import pytest
 from hipo.app.running.watching import Silent, Spending
 from hipo.cli.terminal.errors import StoppedEarly
 from hipo.cli.terminal.status_file import StatusFile
-from pipeline.runner import Progress
+from pipeline.playing.runner import Progress
 from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hipo.app.options.recipe import overridden
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo
 

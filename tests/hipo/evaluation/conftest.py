@@ -9,7 +9,7 @@ import pytest
 from hipo.app.export.export import export
 from hipo.app.generation.generate import generate
 from hipo.app.verification.verify import verify
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from tests.wire.fixtures import wire_server
 
 __all__ = ["wire_server"]

@@ -12,8 +12,8 @@ from hipo.app.evaluation.evaluate import ModelsEvaluated, evaluate
 from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.cli.evaluate.report import evaluated_as_text
 from outputs.evaluation_items.runs import load_run
-from pipeline.recipe import Limits
-from pipeline.stop import REFUSED
+from pipeline.recipes.recipe import Limits
+from pipeline.stopping.stop import REFUSED
 from quality.evaluation.evaluation_record import read_record
 from quality.evaluation.result_row import ResultRow, read_results
 from quality.evaluation.shown_items import read_items

@@ -11,8 +11,8 @@ from hipo.app.evaluation.plan import plan_evaluation
 from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.cli.evaluate.report import evaluated_as_json, evaluated_as_text
 from outputs.evaluation.asked import cost_of
-from pipeline.recipe import Limits
-from pipeline.stop import BUDGET
+from pipeline.recipes.recipe import Limits
+from pipeline.stopping.stop import BUDGET
 from quality.evaluation.evaluation_record import read_record
 from tests.hipo.evaluation.answering import by_hash
 from tests.hipo.evaluation.test_asking import asked, rows

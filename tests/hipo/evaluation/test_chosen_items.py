@@ -12,7 +12,7 @@ from hipo.app.evaluation.evaluate import evaluate
 from hipo.app.evaluation.people import people_beside_models
 from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.app.review.reviewing import ReviewOptions, open_study, run_material
-from pipeline.recipe import Limits
+from pipeline.recipes.recipe import Limits
 from pipeline.store.reviews import ReviewStore
 from quality.evaluation.result_row import RESULTS, ResultRow, read_results
 from quality.review.exhibits import target_turns

@@ -25,7 +25,7 @@ from hipo.app.evaluation.evaluate import evaluate
 from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.app.export.export import export
 from outputs.dataset.reader import row_set
-from pipeline.recipe import Limits
+from pipeline.recipes.recipe import Limits
 from quality.evaluation.result_row import ResultRow, read_results
 from quality.evaluation.scoring_results import score_results
 from scenarios.errors import UsageError

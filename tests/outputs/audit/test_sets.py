@@ -16,8 +16,8 @@ from outputs.audit.set_corpus import scheme_of, set_corpus
 from outputs.audit.telling import told_audit
 from outputs.dataset.reader import row_set
 from outputs.dataset.told_audit import AUDIT
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from scenarios.errors import UsageError
 from tests.outputs.corpora import exportable_run, exported
 

@@ -16,8 +16,8 @@ from outputs.audit.significance import (
     majority_in_scenario,
     over_scenarios,
 )
-from quality.bootstrap import Resampling
-from quality.holm import holm
+from quality.statistics.bootstrap import Resampling
+from quality.statistics.holm import holm
 
 
 @pytest.fixture

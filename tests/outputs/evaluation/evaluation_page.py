@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from quality.bootstrap import Resampling
 from quality.evaluation.evaluation_record import write_record
 from quality.evaluation.result_row import RESULTS
 from quality.evaluation.shown_items import ITEMS
+from quality.statistics.bootstrap import Resampling
 from tests.outputs.evaluation.sample_evaluation import UTTERANCE, record, rows
 from tests.outputs.html_tree import XHTML, words_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from outputs.evaluation.writing import write_evaluation
-from quality.bootstrap import Resampling
+from quality.statistics.bootstrap import Resampling
 from tests.outputs.evaluation.sample_evaluation import (
     CONVERSATION,
     HOSTILE,

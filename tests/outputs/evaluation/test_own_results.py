@@ -16,10 +16,10 @@ from outputs.evaluation.writing import score_evaluation
 from outputs.result_tables.documents import results_as_csv, results_as_html, results_as_markdown
 from outputs.result_tables.marks import result_marks
 from outputs.result_tables.paper import paper_results
-from quality.bootstrap import Resampling
 from quality.evaluation.evaluation_record import EvaluatedModel
 from quality.evaluation.people import PEOPLE
 from quality.evaluation.scoring_results import score_results
+from quality.statistics.bootstrap import Resampling
 from tests.outputs.evaluation.sample_evaluation import (
     CONVERSATION,
     CUMULATIVE,

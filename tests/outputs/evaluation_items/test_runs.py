@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from outputs.evaluation_items.runs import load_run
 from outputs.evaluation_items.sets import load_set
-from outputs.export import export
-from outputs.export_kind import ExportOptions
-from outputs.selection import opened
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.selection import opened
+from outputs.selecting.wish import Selection
 from quality.evaluation.item import EvaluationItem
 from tests.outputs.corpora import SCHEME, exportable_run
 from tests.outputs.test_adjudicated import TURN, decide, other

@@ -11,8 +11,8 @@ import pytest
 from hipo.app.export.options import export_options
 from outputs.dataset.scheme_file import SCHEME, read_scheme, write_scheme
 from outputs.evaluation_items.sets import load_set
-from outputs.export import export
-from outputs.selection_wish import Selection
+from outputs.export.export import export
+from outputs.selecting.wish import Selection
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from outputs.arm_facts import ArmFacts
 from outputs.dataset.scenes import listed_people
 from outputs.evaluation_items.rows import benchmark_item
-from outputs.selection import SelectedDialogue
+from outputs.selecting.arm_facts import ArmFacts
+from outputs.selecting.selection import SelectedDialogue
 from prompts.tasks.items import fact_views, scene_view
 from scenarios.located import Located
 from tests.sixth_scheme.material import held, mediation, shared_secret

@@ -10,7 +10,7 @@ from hipo.app.verification.verify import policy_material
 from outputs.report.unread import unread_rules
 from pipeline.store.run_store import RunStore
 from quality.gates.settings import gate_settings
-from quality.policy import Policy, Rule
+from quality.verification.policy import Policy, Rule
 from tests.outputs.html_tree import XHTML, parsed, section, words_of
 from tests.outputs.report.report_page import page_of, table
 from tests.outputs.sample_run import HOSTILE, reported_run

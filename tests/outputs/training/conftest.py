@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outputs.system_prompt import SystemPrompt
+from outputs.kinds.system_prompt import SystemPrompt
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 from tests.outputs.tiny_base import tiny_base
 

@@ -7,10 +7,10 @@ import pytest
 from outputs.evaluation.writing import score_evaluation
 from outputs.result_tables.documents import results_as_markdown
 from outputs.training.tuning_results import check_unseen, tuning_results
-from quality.bootstrap import Resampling
 from quality.evaluation.evaluation_record import write_record
 from quality.evaluation.result_row import RESULTS
 from quality.evaluation.shown_items import ITEMS
+from quality.statistics.bootstrap import Resampling
 from scenarios.errors import UsageError
 from tests.outputs.evaluation.sample_evaluation import UTTERANCE, record, rows, write_sample
 

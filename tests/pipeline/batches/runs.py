@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.batches.surroundings import BatchRules
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer
 

@@ -13,11 +13,11 @@ import pytest
 from pipeline.batches.calls import PatientCalls
 from pipeline.batches.journey import Journey, WaitingRequest
 from pipeline.batches.surroundings import BatchRules, Surroundings
-from pipeline.budget import Reservation
 from pipeline.providers.batch_api import BatchLine, BatchStatus, StillUnknown
 from pipeline.providers.batch_results import custom_id
 from pipeline.providers.errors import NotProcessed, ProviderError, ServerFault, TimedOut
-from pipeline.stop import Stop
+from pipeline.spending.budget import Reservation
+from pipeline.stopping.stop import Stop
 from pipeline.store.batches import BatchRow, PlacedRequest
 from scenarios.errors import UsageError
 

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pipeline.budget import Ledger
-from pipeline.engine import Player
+from pipeline.endpoints.run_link import LocalRun, PermitRequest, RunLink, Settlement
 from pipeline.executors.driver import Driver
 from pipeline.executors.frames import Stream
 from pipeline.executors.messages import (
@@ -18,9 +17,10 @@ from pipeline.executors.messages import (
     from_driver,
 )
 from pipeline.executors.worker import work
+from pipeline.playing.engine import Player
 from pipeline.providers.rate_limiter import ModelAddress, RateLimiters, RateLimits
-from pipeline.run_link import LocalRun, PermitRequest, RunLink, Settlement
-from pipeline.stop import Stop
+from pipeline.spending.budget import Ledger
+from pipeline.stopping.stop import Stop
 from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case

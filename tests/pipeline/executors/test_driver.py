@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.engine import Player
+from pipeline.endpoints.run_link import PermitRequest
 from pipeline.executors import frames
 from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
 from pipeline.executors.frames import StreamBroken
@@ -24,9 +24,9 @@ from pipeline.executors.messages import (
     Settled,
 )
 from pipeline.executors.remote_run import RemoteRun
-from pipeline.run_link import PermitRequest
-from pipeline.runner import JobFailed
-from pipeline.stop import BUDGET, STORE, Stopped
+from pipeline.playing.engine import Player
+from pipeline.playing.runner import JobFailed
+from pipeline.stopping.stop import BUDGET, STORE, Stopped
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.errors import UsageError

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.endpoints.outage import Admission
+from pipeline.endpoints.run_link import PermitRequest
 from pipeline.executors.frames import (
     GREETING_BYTES,
     LONGEST_WAIT_S,
@@ -38,10 +40,8 @@ from pipeline.executors.messages import (
     from_driver,
     from_worker,
 )
-from pipeline.outage import Admission
+from pipeline.playing.runner import JobFailure
 from pipeline.providers.rate_limiter import ModelAddress
-from pipeline.run_link import PermitRequest
-from pipeline.runner import JobFailure
 from tests.factories import (
     make_case,
     make_choice_row,

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from pipeline.endpoints.run_link import PermitRequest
 from pipeline.executors import driver as driver_module
 from pipeline.executors import frames, worker_session
 from pipeline.executors.driver import Driver
@@ -20,8 +21,7 @@ from pipeline.executors.messages import (
     from_driver,
 )
 from pipeline.executors.messages import Play as PlayJob
-from pipeline.run_link import PermitRequest
-from pipeline.stop import Stopped
+from pipeline.stopping.stop import Stopped
 from pipeline.store.run_store import RunStore
 from tests.factories import make_case
 from tests.pipeline.executors.driver_bench import HTTP, WORST, Bench, said, until

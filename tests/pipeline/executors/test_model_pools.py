@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pipeline.embeddings import DRAIN, BatchingEncoder
+from pipeline.embeddings.embeddings import DRAIN, BatchingEncoder
 from pipeline.executors.model_pools import (
     RETURN_S,
     ModelHost,
@@ -21,7 +21,7 @@ from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, FieldRejected, Unreachable
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
-from pipeline.stop import UNAVAILABLE, MustStop
+from pipeline.stopping.stop import UNAVAILABLE, MustStop
 from pipeline.vectors import Vectors
 from prompts.question import Message
 from scenarios.arms import Parameters

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.executors.driver import Driver
 from pipeline.executors.places import kept_going
-from pipeline.stop import MustStop
+from pipeline.stopping.stop import MustStop
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hipo import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from tests.pipeline.integration.records import count, rows
 from tests.wire.hostile_server import HostileServer
 

@@ -16,12 +16,12 @@ from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Silent
 from hipo.app.study import study
 from hipo.app.verification.verify import verify
+from pipeline.endpoints.outage import WaitRules
 from pipeline.offline_judge.engine import answer as judge_answer
-from pipeline.outage import WaitRules
+from pipeline.playing.runner import Progress
 from pipeline.providers.retry import RetryPolicy
-from pipeline.recipe import Recipe
-from pipeline.runner import Progress
-from pipeline.stop import UNAVAILABLE
+from pipeline.recipes.recipe import Recipe
+from pipeline.stopping.stop import UNAVAILABLE
 from scenarios.errors import UsageError
 from tests.pipeline.integration.command import Hipo
 from tests.pipeline.integration.records import count, rows

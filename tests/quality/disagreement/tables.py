@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from scenarios.schemes.model import Dimension, Label, Scheme
 from scenarios.terms import LabelValue
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.disagreement.given import RatingSpread, label_shares, rating_spread
 from tests.quality.disagreement.tables import FEELING, VALENCE, said
 

@@ -1,4 +1,4 @@
-from quality.annotations import RawAnswer
+from quality.agreement.annotations import RawAnswer
 from quality.disagreement.vocabulary import vocabulary_table
 from scenarios.schemes.registry import load_scheme
 from tests.quality.disagreement.tables import SCHEME

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quality.bootstrap import Resampling
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.scoring import ScoreKey
+from quality.statistics.bootstrap import Resampling
 
 LABELS = ("a", "b", "c")
 KEY = ScoreKey("declared", "task", "zero-shot", "m/one", "d")

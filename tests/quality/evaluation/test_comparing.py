@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.bootstrap import Resampling
 from quality.evaluation.comparing import compare_all, exchange_test
+from quality.statistics.bootstrap import Resampling
 from tests.quality.evaluation.scripted import KEY, LABELS, QUICK, answered
 
 OTHER = replace(KEY, model="m/two")

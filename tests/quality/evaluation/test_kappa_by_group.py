@@ -2,7 +2,7 @@
 
 import pytest
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.evaluation.kappa_by_group import kappa_by_group, rank_correlation
 from quality.evaluation.people import human_baseline
 from quality.evaluation.scoring_results import score_results

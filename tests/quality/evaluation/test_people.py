@@ -2,7 +2,7 @@
 
 import pytest
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.evaluation.people import MAJORITY, human_baseline, place_of
 from quality.evaluation.people_by_class import people_by_class
 from quality.evaluation.scoring_results import score_results

@@ -1,9 +1,9 @@
 import orjson
 import pytest
 
-from quality.bootstrap import Interval
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.scores import ClusteredEstimate, EvaluationScores, ModelComparison
+from quality.statistics.bootstrap import Interval
 from scenarios.errors import UsageError
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.bootstrap import Interval
 from quality.evaluation.scores import AnswerTally, PositionShare
 from quality.evaluation.scoring import score
+from quality.statistics.bootstrap import Interval
 from scenarios.errors import UsageError
 from tests.quality.evaluation.scripted import KEY, LABELS, QUICK, answered
 

@@ -5,7 +5,7 @@ from math import log, log2
 import numpy as np
 import pytest
 
-from quality.annotations import Answer
+from quality.agreement.annotations import Answer
 from quality.evaluation.soft_labels import EVENLY, POOLED, divergence, soft_scores
 from tests.quality.evaluation.scripted import QUICK
 from tests.quality.evaluation.test_scoring_results import row

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hipo import generate
-from pipeline.recipe import Recipe
+from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from quality.gates.near_duplicates import NearDuplicates

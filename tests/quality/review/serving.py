@@ -15,7 +15,7 @@ from benchmarks.machine import free_port
 from hipo.app.generation.generate import generate
 from hipo.app.review.reviewing import ReviewOptions, open_review
 from hipo.app.verification.verify import verify
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.source import load_recipe
 from quality.review import passwords
 from quality.review.app import build_app
 from quality.review.service import ReviewService

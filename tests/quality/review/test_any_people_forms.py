@@ -7,8 +7,8 @@ import re
 import orjson
 import pytest
 
-from quality.annotation_schema import check_schema
-from quality.annotations import RawAnswer
+from quality.agreement.annotations import RawAnswer
+from quality.annotation_qc.schema import check_schema
 from quality.review.exchange import facts_text
 from quality.review.exhibits import exhibit
 from quality.review.forms import read_form, sections

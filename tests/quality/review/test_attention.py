@@ -16,13 +16,13 @@ import pytest
 from hipo.app.review.attention import attention_mixing
 from hipo.cli.main import run as hipo
 from pipeline.store.people_database import PEOPLE
-from quality.attention_scores import (
+from quality.annotation_qc.attention_scores import (
     attention_findings,
     attention_scores,
     exact_interval,
     guessing_chance,
 )
-from quality.findings import QcSettings
+from quality.annotation_qc.findings import QcSettings
 from quality.review.attention import PageNumbers, place
 from scenarios.errors import UsageError
 from scenarios.reviews import Assignment, AttentionAnswer, ReviewStudy

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hipo.app.generation.generate import generate
-from pipeline.recipe_source import load_recipe
+from pipeline.recipes.source import load_recipe
 from pipeline.store.reviews import ReviewStore
-from quality.agreement import agreement_table
+from quality.agreement.agreement import agreement_table
 from quality.review.answer_table import answers
 from scenarios.schemes.registry import load_scheme
 from tests.quality.review.cei_run import make_cei_run

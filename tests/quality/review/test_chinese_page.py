@@ -13,9 +13,9 @@ from typing import get_args
 import pytest
 
 from pipeline.store.reviews import ReviewStore
-from quality.annotation_qc import annotation_qc
-from quality.annotations import RawAnswer, Timing
-from quality.findings import FindingCode
+from quality.agreement.annotations import RawAnswer, Timing
+from quality.annotation_qc.findings import FindingCode
+from quality.annotation_qc.qc import annotation_qc
 from quality.review.exhibits import ReviewDialogue, exhibit
 from quality.review.scenario_reports import ScenarioReport
 from quality.review.translations import LANGUAGES, page_languages

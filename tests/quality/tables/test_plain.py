@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from quality.annotation_qc import timing_findings
-from quality.findings import QcSettings
+from quality.annotation_qc.findings import QcSettings
+from quality.annotation_qc.qc import timing_findings
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.derived_map import derived_map
 from quality.tables.header import read_header

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pipeline.executors.local import LocalExecutor
-from pipeline.stop import Stop
+from pipeline.stopping.stop import Stop
 from quality.gates.runner import GateChecks
 from quality.gates.settings import gate_settings
-from quality.policy import load_policy
-from quality.unverified import VerificationSetup
-from quality.verify import Verification
+from quality.verification.policy import load_policy
+from quality.verification.unverified import VerificationSetup
+from quality.verification.verify import Verification
 from tests.quality.scripted import (
     ARM,
     CAR,

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quality import unverified
 from quality.gates.runner import GateChecks
 from quality.gates.settings import gate_settings
-from quality.unverified import missing_epochs
+from quality.verification import unverified
+from quality.verification.unverified import missing_epochs
 from scenarios.verdicts import JudgeRun
 from tests.quality.scripted import ARM, HIPO, Asker, Oracle, self_judge
 from tests.quality.verifying.bench import Bench, filled

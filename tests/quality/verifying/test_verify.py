@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quality.gates.settings import gate_settings
-from quality.policy import Policy, Rule, load_policy
+from quality.verification.policy import Policy, Rule, load_policy
 from scenarios.verdicts import Decision
 from tests.quality.scripted import ARM, Asker, Oracle, dialogue, external_judge, self_judge
 from tests.quality.verifying.bench import ALL_OFF, Bench, filled, store_keys

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.budget import BudgetReached
 from pipeline.providers.errors import RateLimited, Unauthorised
-from pipeline.stop import Stop
-from pipeline.stop_rules import SAME_FAILURE, UNREADABLE_AT_FIRST
+from pipeline.spending.budget import BudgetReached
+from pipeline.stopping.rules import SAME_FAILURE, UNREADABLE_AT_FIRST
+from pipeline.stopping.stop import Stop
 from quality.gates.runner import GateChecks
 from scenarios.errors import UsageError
 from tests.quality.scripted import HIPO, Oracle, self_judge

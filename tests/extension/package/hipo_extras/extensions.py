@@ -10,11 +10,11 @@ from pydantic import Field
 
 from outputs.dataset.columns import PROVENANCE, TURN, Reading, Row, provenance
 from outputs.dataset.manifest import Column, ExportedFile
-from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.formats.registry import FORMATS
 from outputs.formats.shape import Prompt, RowFormat, split_prompt
-from outputs.selection import SelectedDialogue
-from pipeline.asking import Asker, TurnTask
+from outputs.kinds.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.selecting.selection import SelectedDialogue
+from pipeline.calls.asking import Asker, TurnTask
 from pipeline.critics.registry import CriticExtension
 from pipeline.expected_calls import answer_calls
 from pipeline.providers.offline import OfflineProvider

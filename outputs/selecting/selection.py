@@ -1,0 +1,380 @@
+"""Select the dialogues to export from one or several runs, with their verdicts and labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import count
+
+from outputs.selecting.arm_facts import ArmFacts, arm_facts
+from outputs.selecting.people_labels import undeclared_dimensions, with_people_labels
+from outputs.selecting.wish import Selection
+from pipeline.run_material import RunMaterial, load_material
+from pipeline.store.queries.annotations import AnnotationReader, open_annotations
+from pipeline.store.queries.export import (
+    CorpusEntry,
+    CorpusFilter,
+    CorpusReader,
+    GroupTally,
+    Wanted,
+    open_corpus,
+)
+from pipeline.store.queries.status import RunState
+from pipeline.store.run_store import RunStore
+from prompts.tasks.items import asks_and_answers
+from scenarios.annotations import Annotation
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.vocabulary import goals_named
+from scenarios.selection import select_scenarios
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+from scenarios.verdicts import Flag, Judgement, Verdict
+
+_NOBODY: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedDialogue:
+    """One dialogue that was selected, in its context."""
+
+    dialogue: Dialogue
+    scenario: Scenario
+    """With its placeholders filled as in the dialogue."""
+    arm: ArmFacts
+    verdict: Verdict | None
+    """None: nobody has decided on it."""
+    source: OpenRun
+    """The run it is from, open as long as the selection is."""
+    adjudicated: frozenset[int] = frozenset()
+    """Indices of the turns whose labels an expert decided on."""
+    people: frozenset[int] = frozenset()
+    """Indices of the turns whose labels are those that most people gave."""
+    expert_goal: str | None = None
+    """The goal that an expert decided on; None: no expert did."""
+
+    @property
+    def goal(self) -> str:
+        """The goal that it is labelled with: the expert's, else the assigned one."""
+        return self.dialogue.case.goal if self.expert_goal is None else self.expert_goal
+
+    @property
+    def missed_its_goal(self) -> bool:
+        """Whether an expert found another goal in it than the one that was assigned."""
+        return self.dialogue.case.goal not in ("", self.goal)
+
+    @property
+    def read(self) -> frozenset[int]:
+        """Indices of the turns with labels of people or experts, who need not label everything."""
+        return self.adjudicated | self.people
+
+    @property
+    def run(self) -> str:
+        """The name of the run."""
+        return self.source.name
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of its labels."""
+        return self.source.scheme
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """``provider/model`` by role."""
+        return self.arm.models
+
+    @property
+    def strategy(self) -> str:
+        """How the responder's utterances were made."""
+        return self.arm.strategy
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """(case, arm)."""
+        return self.dialogue.case.id, self.dialogue.arm
+
+    @property
+    def judgements(self) -> Sequence[Judgement]:
+        """What judges said of it, looked up when asked for."""
+        return self.source.store.judgements.judgements([self.key]).get(self.key, [])
+
+    def annotations(self, kinds: Sequence[str]) -> Sequence[Annotation]:
+        """Return its newest labels of some kinds but for those of quizzes, looked up anew."""
+        reader = self.source.annotations
+        return [
+            label for label in reader.of([self.key], kinds) if label.config not in reader.quizzes
+        ]
+
+    @property
+    def flags(self) -> Sequence[Flag]:
+        """Its flags, looked up when asked for."""
+        assessment = self.source.store.judgements.assessments([self.key]).get(self.key)
+        return assessment.flags if assessment else ()
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """One run of a selection."""
+
+    name: str
+    """Its own, with a number behind it where another run of the selection has the same."""
+    store: RunStore
+    corpus: CorpusReader
+    annotations: AnnotationReader
+    material: RunMaterial
+    _checked: dict[tuple[str, str], Scenario] = field(default_factory=dict)
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of its labels."""
+        return self.material.scheme
+
+    @cached_property
+    def state(self) -> RunState:
+        """Where the run stood when it was opened."""
+        return self.store.state()
+
+    def scenario_of(self, case: Case) -> Scenario:
+        """Return the scenario of a case, as :meth:`RunMaterial.scenario_of`, compared only once."""
+        key = (case.scenario, case.scenario_fingerprint)
+        scenario = self._checked.get(key)
+        if scenario is None:
+            scenario = self._checked[key] = self.material.scenario_of(case)
+        return scenario
+
+    @cached_property
+    def arms(self) -> Mapping[str, ArmFacts]:
+        """Its arms by id."""
+        return {state.id: arm_facts(state) for state in self.state.arms}
+
+
+@dataclass(frozen=True)
+class OpenSelection:
+    """The runs of a selection, open and checked against it. Make it with :func:`opened`."""
+
+    selection: Selection
+    runs: tuple[OpenRun, ...]
+    duplicates: Counter[str] = field(default_factory=Counter)
+    """By run: dialogues left out because an earlier run has the same case played by the same arm."""
+    people_remarks: Counter[str] = field(default_factory=Counter)
+    """Labels of people by what is to be known of them: left out, or of one person alone."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme that all runs share."""
+        return self.runs[0].scheme
+
+    def dialogues(
+        self,
+        *,
+        traces: bool = False,
+        wanted: bool = False,
+        rationales: bool = True,
+        settled: bool = True,
+        verdicts: Sequence[Verdict] = (),
+        only: Wanted | None = None,
+    ) -> Iterator[SelectedDialogue]:
+        """Yield what is selected: run by run, in the order of cases, then arms; in constant memory.
+
+        Args:
+            traces: whether turns come with how they were chosen.
+            wanted: whether turns come with the labels they were asked for.
+            rationales: whether labels come with their reasons.
+            settled: whether turns have the labels that an expert decided on or most people gave.
+            verdicts: taken in place of accepted, where only accepted dialogues are selected.
+            only: is asked about each; None reads all of them.
+        """
+        self.duplicates.clear()
+        self.people_remarks.clear()
+        seen: set[int] | None = set() if len(self.runs) > 1 else None
+        for run in self.runs:
+            kept = self.corpus_filter(run, verdicts)
+            if kept is None:
+                continue
+            entries = run.corpus.entries(
+                kept,
+                traces=traces,
+                wanted=wanted,
+                rationales=rationales,
+                adjudicated=settled and self.selection.labels == "adjudicated",
+                undeclared=[d.id for d in undeclared_dimensions(run.scheme)],
+                only=partial(self._is_read, run, seen, only),
+            )
+            for entry in entries:
+                dialogue, people = entry.dialogue, _NOBODY
+                scenario = run.scenario_of(dialogue.case)
+                run.material.refuse_odd(dialogue, scenario)
+                if entry.people:
+                    labelled = with_people_labels(run.scheme, dialogue, entry.people)
+                    dialogue, people = labelled.dialogue, labelled.turns
+                    self.people_remarks.update(labelled.remarks)
+                yield SelectedDialogue(
+                    dialogue,
+                    scenario,
+                    run.arms[dialogue.arm],
+                    entry.verdict,
+                    run,
+                    entry.adjudicated,
+                    people,
+                    _expert_goal(run.scheme, entry),
+                )
+
+    def _is_read(
+        self, run: OpenRun, seen: set[int] | None, only: Wanted | None, case: Case, arm: str
+    ) -> bool:
+        """Return whether a dialogue of a run is wanted and was not seen in an earlier one."""
+        if seen is not None:
+            # 64 bits are enough: among a million dialogues the chance of one clash is 3 in 100 million.
+            mark = hash((case.id, arm))
+            if mark in seen:
+                self.duplicates[run.name] += 1
+                return False
+            seen.add(mark)
+        return only is None or only(case, arm)
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """The scenarios of the runs; one that was changed between two runs is there twice."""
+        return [one for run in self.runs for one in run.material.scenarios.values()]
+
+    @property
+    def lists_people(self) -> bool:
+        """Whether a scenario of the runs is another scene than question and answer."""
+        return any(not asks_and_answers(scenario) for scenario in self.scenarios)
+
+    def tallies(self) -> list[GroupTally]:
+        """Count all generated dialogues of the runs, selected or not, and their labels.
+
+        They do not depend on verdicts or on what is selected, so that what is decided by them (the
+        splits) is the same for every export of the same runs.
+        """
+        return [
+            tally
+            for run in self.runs
+            for tally in (*run.corpus.tallies(), *run.corpus.label_tallies())
+        ]
+
+    def corpus_filter(self, run: OpenRun, verdicts: Sequence[Verdict] = ()) -> CorpusFilter | None:
+        """Return the filter of one run, or None where nothing in it can pass."""
+        chosen = self.selection
+        arms = _arms(run, chosen)
+        scenarios = _scenario_ids(run, chosen)
+        if arms == () or scenarios == ():
+            return None
+        accepted: tuple[Verdict, ...] = tuple(verdicts) or ("accepted",)
+        return CorpusFilter(
+            verdicts=None if chosen.verdict == "any" else accepted,
+            arms=arms,
+            scenarios=scenarios,
+            goals=None if chosen.goals is None else goals_named(run.scheme, chosen.goals),
+            languages=chosen.languages,
+        )
+
+
+@contextmanager
+def opened(selection: Selection) -> Iterator[OpenSelection]:
+    """Open the runs of a selection and check that it can be answered.
+
+    Raises:
+        UsageError: a run is missing, not verified where accepted dialogues are asked for, of
+            another scheme than the first, holds the gold lines, or has nothing of what is asked for by name.
+    """
+    if not selection.runs:
+        raise UsageError("no run is named", "list them with: hipo runs")
+    with ExitStack() as stack:
+        runs: list[OpenRun] = []
+        for folder in dict.fromkeys(path.resolve() for path in selection.runs):
+            store = stack.enter_context(RunStore.open(folder, readonly=True))
+            corpus = stack.enter_context(open_corpus(folder))
+            name = _new_name(store.state().name, {run.name for run in runs})
+            annotations = stack.enter_context(open_annotations(folder))
+            runs.append(OpenRun(name, store, corpus, annotations, load_material(store)))
+        for run in runs:
+            _check(run, runs[0], selection)
+        _check_names(runs, selection)
+        yield OpenSelection(selection, tuple(runs))
+
+
+def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
+    if run.material.canary is not None:
+        raise UsageError(
+            f"{run.name} holds the gold lines ({run.material.canary}), which are for measuring alone:"
+            " whatever learns from them, or is chosen by them, can be measured no more",
+            "leave this run out",
+        )
+    if run.scheme.fingerprint != first.scheme.fingerprint:
+        same = run.scheme.name == first.scheme.name
+        raise UsageError(
+            f"{run.name} has labels of the scheme {run.scheme.name!r}, {first.name} of "
+            + (
+                "one of that name with other labels or definitions"
+                if same
+                else repr(first.scheme.name)
+            ),
+            "export runs of one scheme and version together, the others apart"
+            + ("; count its version up where you change a scheme" if same else ""),
+        )
+    if selection.verdict == "accepted" and not run.state.verification.verdicts:
+        raise UsageError(
+            f"{run.name} has not been verified: none of its dialogues is accepted",
+            f"verify it first (hipo verify {run.store.folder}), or take every dialogue with --any",
+        )
+
+
+def _check_names(runs: Sequence[OpenRun], selection: Selection) -> None:
+    """Refuse names that no run knows."""
+    if selection.strategies is not None:
+        known = sorted({arm.strategy for run in runs for arm in run.arms.values()})
+        for name in selection.strategies:
+            if name not in known:
+                raise UsageError(
+                    f"no run has dialogues of the strategy {name!r}",
+                    suggestion(name, known, listing="strategies"),
+                )
+    for name in selection.arms or ():
+        if not any(arm.startswith(name) for run in runs for arm in run.arms):
+            raise UsageError(f"no run has an arm {name!r}", "hipo runs show RUN lists them")
+    if selection.scenarios is not None and not any(_scenario_ids(r, selection) for r in runs):
+        names = ", ".join(selection.scenarios)
+        raise UsageError(f"no run has a scenario {names}", "hipo scenarios list shows their names")
+
+
+def _new_name(name: str, taken: Set[str]) -> str:
+    """Return a name that no run has yet."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return name if name not in taken else next(n for n in numbered if n not in taken)
+
+
+def _arms(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
+    if selection.arms is None and selection.strategies is None:
+        return None
+    return tuple(
+        arm.id
+        for arm in run.arms.values()
+        if (selection.strategies is None or arm.strategy in selection.strategies)
+        and (selection.arms is None or any(arm.id.startswith(name) for name in selection.arms))
+    )
+
+
+def _scenario_ids(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
+    if selection.scenarios is None:
+        return None
+    used = {tally.scenario for tally in run.corpus.tallies()}
+    there = [s for s in run.material.scenarios.values() if s.id in used]
+    found: dict[str, None] = {}
+    for pattern in selection.scenarios:
+        try:
+            found.update(dict.fromkeys(s.id for s in select_scenarios(there, [pattern])))
+        except UsageError:
+            continue
+    return tuple(found)
+
+
+def _expert_goal(scheme: Scheme, entry: CorpusEntry) -> str | None:
+    goal = entry.settled.get(scheme.assigned)
+    return goal if isinstance(goal, str) else None

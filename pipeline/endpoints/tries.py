@@ -1,0 +1,92 @@
+"""What one request that failed means for its next try: when, for how long, or none at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.endpoints.run_link import Permit
+from pipeline.providers.errors import (
+    ContextExceeded,
+    ProviderError,
+    ServerFault,
+    TimedOut,
+    Unreachable,
+)
+from pipeline.providers.failures import NotConnected, NoTls
+from pipeline.providers.outcome import outcome_of
+from pipeline.providers.retry import Backoff
+from scenarios.errors import UsageError
+
+LONGEST_PATIENCE = 4
+"""How many times the usual time a request may take, having timed out before."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """What became of a request so far, as far as it decides on the next try."""
+
+    failures: Backoff
+    unserved: Backoff
+    """Pauses after a refusal to serve while others are served: they use up no attempt."""
+    patience: int = 1
+    """How many times the usual time the next try may take."""
+
+    def pause_after(self, error: ProviderError, permit: Permit) -> float | None:
+        """Return the seconds to wait before the next try; None: there is none.
+
+        During an outage that is 0: the gate of the endpoint says when it goes on, however often
+        the request is the one that goes to see.
+        """
+        unavailable = outcome_of(error) == "unavailable"
+        away = unavailable or isinstance(error, Unreachable | ServerFault | TimedOut)
+        sees = permit.admission is not None and permit.admission.outage and away
+        if sees or (permit.admission is not None and isinstance(error, NotConnected)):
+            return 0.0
+        if isinstance(error, TimedOut):
+            self.patience = min(2 * self.patience, LONGEST_PATIENCE)
+        if permit.admission is None:
+            return self.failures.after(error)
+        return (self.unserved if unavailable else self.failures).after(error)
+
+
+def refuse_no_tls(error: ProviderError, *, answered: bool) -> None:
+    """Raise what the user has to mend where TLS with an endpoint does not come about at all.
+
+    Once the endpoint answered, it is an outage like any other.
+
+    Args:
+        error: what a request ended with.
+        answered: whether the endpoint answered anything before, in this process.
+
+    Raises:
+        UsageError: it is TLS.
+    """
+    if isinstance(error, NoTls) and not answered:
+        raise UsageError(error.message, error.hint)
+
+
+def refuse_small_context(error: ProviderError, name: str, role: str, *, answered: bool) -> None:
+    """Raise what the user has to mend where not one prompt of a role fits into the context.
+
+    Once anything of the role was answered, it is the fault of a case that is longer than others.
+
+    Args:
+        error: what a request ended with.
+        name: ``provider/model``.
+        role: whose prompt it was.
+        answered: whether any prompt of the role was answered before.
+
+    Raises:
+        UsageError: the context is too small.
+    """
+    if answered or not isinstance(error, ContextExceeded):
+        return
+    sizes, found = error.sizes, error.message
+    if sizes is not None and sizes.available is not None:
+        needed = "" if sizes.needed is None else f", and {sizes.needed:,} are needed"
+        found = f"it holds {sizes.available:,} tokens{needed}"
+    raise UsageError(
+        f"the context of {name} is too small for the prompt of the {role}: {found}",
+        "take a model with a larger context (of llama.cpp: start the server with a larger -c), or"
+        " lower max_tokens",
+    )

@@ -1,0 +1,186 @@
+"""The record of one request: what was asked, what came of it, what it cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from operator import attrgetter
+
+from pipeline.providers.errors import EmptyReply, ProviderError
+from pipeline.providers.failures import was_surely_free
+from pipeline.providers.prices import Price
+from pipeline.providers.protocol import Choice, Reply, Request, Usage
+from pipeline.spending.budget import Reservation
+from pipeline.store.call_rows import RequestOrigin, RequestRow
+from scenarios.quick_records import quickly_made
+
+
+@quickly_made
+@dataclass(frozen=True, slots=True)
+class RequestAttempt:
+    """One request that was sent, whatever came of it."""
+
+    row: RequestRow
+    choices: Mapping[int, Choice]
+    """What came back, by sample index; may be fewer than asked for."""
+
+
+Record = Callable[[RequestAttempt], None]
+"""Takes note of an attempt at once; it must not fail."""
+
+_ORIGIN: Callable[[RequestOrigin], tuple[int, str, str, str, int, str, str]] = attrgetter(
+    *(f.name for f in fields(RequestOrigin))
+)
+
+
+@quickly_made
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most that one request can use."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    """None without a price."""
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def likely_tokens(self) -> int:
+        """A guess that is less far off: text has some four bytes a token."""
+        return self.prompt_tokens // 4 + self.completion_tokens
+
+
+def bound_of(request: Request, price: Price | None, overlength: float = 1.0) -> Bound:
+    """Bound what a request can use: no tokenizer makes more tokens than there are bytes.
+
+    ``overlength``: how many times as long as they may be the answers of this endpoint are.
+    """
+    prompt = sum(len(message.content.encode()) + 16 for message in request.messages)
+    prompt += request.schema_bytes
+    each = math.ceil(request.parameters.max_tokens * overlength)
+    usd = None if price is None else price.worst(prompt, each, request.n)
+    return Bound(prompt, each * request.n, usd)
+
+
+class AttemptAccount:
+    """Turns what came of one request into its record."""
+
+    def __init__(
+        self,
+        request: Request,
+        samples: tuple[int, ...],
+        *,
+        origin: RequestOrigin,
+        price: Price | None,
+        bound: Bound,
+        reservation: Reservation,
+    ) -> None:
+        """Start the clock: the request is about to be sent for ``samples``."""
+        self._request = request
+        self._samples = samples
+        self._origin = origin
+        self._price = price
+        self._bound = bound
+        self._reservation = reservation
+        self._sent_at = time.time()
+        self._started = time.perf_counter()
+
+    def answered(self, reply: Reply, *, ignored: bool = False) -> RequestAttempt:
+        """Record an answer; choices beyond those asked for are ignored.
+
+        Args:
+            reply: what came.
+            ignored: whether it shows that the schema sent along was not enforced.
+        """
+        choices = dict(zip(self._samples, reply.choices, strict=False))
+        usage, cost = reply.usage, None
+        if usage is None:
+            charged, tokens = self._bound.usd, self._bound.tokens
+        else:
+            tokens = usage.prompt + usage.completion
+            cost = None if self._price is None else self._price.cost(usage)
+            charged = cost
+        row = self._row(
+            code="ok" if choices else EmptyReply.code,
+            usage=usage,
+            n_got=len(choices),
+            request_id=reply.request_id,
+            cost_usd=cost,
+            charged_usd=charged,
+            charged_tokens=tokens,
+            structured="ignored" if ignored else self._request.structured,
+            reply_model=reply.model,
+            system_fingerprint=reply.system_fingerprint,
+            unread=reply.body or None,
+        )
+        return RequestAttempt(row, choices)
+
+    def failed(self, error: BaseException, *, sent: bool = True) -> RequestAttempt:
+        """Record a failure; unless it surely cost nothing it is charged at its worst."""
+        free = not sent or (isinstance(error, ProviderError) and was_surely_free(error))
+        charged, tokens = (0.0, 0) if free else (self._bound.usd, self._bound.tokens)
+        charged_usd = None if self._price is None else charged
+        if not isinstance(error, ProviderError):
+            row = self._row(code="cancelled", charged_usd=charged_usd, charged_tokens=tokens)
+        else:
+            row = self._row(
+                code=error.code,
+                status=error.status,
+                message=error.message,
+                request_id=error.request_id,
+                cost_usd=0.0 if free else None,
+                charged_usd=charged_usd,
+                charged_tokens=tokens,
+                unread=error.body or None,
+            )
+        return RequestAttempt(row, {})
+
+    def _row(
+        self,
+        *,
+        code: str,
+        charged_usd: float | None,
+        charged_tokens: int,
+        status: int | None = None,
+        message: str = "",
+        request_id: str | None = None,
+        usage: Usage | None = None,
+        n_got: int = 0,
+        cost_usd: float | None = None,
+        structured: str = "",
+        reply_model: str | None = None,
+        system_fingerprint: str | None = None,
+        unread: str | None = None,
+    ) -> RequestRow:
+        """Complete a record with what was asked, when and for what."""
+        request = self._request
+        return RequestRow(
+            *_ORIGIN(self._origin),
+            sent_at=self._sent_at,
+            latency_s=time.perf_counter() - self._started,
+            code=code,
+            status=status,
+            message=message,
+            request_id=request_id,
+            structured=structured or request.structured,
+            omitted=" ".join(sorted(request.omit)),
+            n_asked=len(self._samples),
+            n_got=n_got,
+            prompt_tokens=None if usage is None else usage.prompt,
+            completion_tokens=None if usage is None else usage.completion,
+            cached_tokens=None if usage is None else usage.cached,
+            reasoning_tokens=None if usage is None else usage.reasoning,
+            cost_usd=0.0 if charged_usd == 0 else cost_usd,  # the worst case of what is free
+            charged_usd=charged_usd,
+            charged_tokens=charged_tokens,
+            reply_model=reply_model,
+            system_fingerprint=system_fingerprint,
+            unread=unread,
+            reservation=self._reservation.id,
+        )

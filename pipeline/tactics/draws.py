@@ -1,0 +1,78 @@
+"""Draw wanted labels so that the two goals of a case want the same wherever both may."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from pipeline.tactics.design import Combination
+from scenarios.fingerprint import seed_from
+from scenarios.schemes.model import Scheme
+
+Group = tuple[int, ...]
+"""Places of the drawn dimensions that depend on one another within a context."""
+
+
+def independent(
+    scheme: Scheme, dimensions: Sequence[str], joint: Sequence[Sequence[str]]
+) -> tuple[Group, ...]:
+    """Return the dimensions in groups that are independent of each other in every context.
+
+    Args:
+        scheme: its contradictions tie the dimensions they name, and so do conditions on labels.
+        dimensions: those that are drawn.
+        joint: the dimensions of every target, which are tied as well.
+    """
+    group = {name: {name} for name in dimensions}
+    conditions = [
+        (dimension.id, *condition)
+        for dimension in scheme.utterance_dimensions
+        for condition in (dimension.when, *(label.applies for label in dimension.labels))
+    ]
+    ruled = (contradiction.labels for contradiction in scheme.contradictions)
+    for tied in (*joint, *ruled, *conditions):
+        together: set[str] = set().union(*(group[name] for name in tied if name in group))
+        group |= dict.fromkeys(together, together)
+    distinct = {min(map(dimensions.index, names)): names for names in group.values()}
+    return tuple(
+        tuple(sorted(map(dimensions.index, names))) for _, names in sorted(distinct.items())
+    )
+
+
+class PairedDraw:
+    """Draws of one context, which agree with those of the same pair in another context.
+
+    Every combination of a group gets an exponential waiting time from a hash in which the goal
+    has no part, divided by its share; the shortest wins, which gives each its share exactly. The
+    fitted shares of two contexts are in proportion wherever both allow a combination (iterative
+    fitting multiplies by one factor per label and one per context), so both have the same winner
+    unless the winner of one is forbidden in the other.
+    """
+
+    def __init__(
+        self, distribution: Sequence[tuple[Combination, float]], groups: Sequence[Group]
+    ) -> None:
+        """Take the distribution of a context, and which dimensions of it belong together."""
+        self._groups: list[tuple[Group, dict[Combination, float]]] = []
+        for group in groups:
+            shares: dict[Combination, list[float]] = {}
+            for combination, share in distribution:
+                shares.setdefault(tuple(combination[i] for i in group), []).append(share)
+            self._groups.append((group, {part: math.fsum(s) for part, s in shares.items()}))
+
+    def at(self, seed: int, pair: str, turn: int) -> Combination:
+        """Return the combination for one turn of the cases of a pair."""
+        drawn: dict[int, str] = {}
+        for group, shares in self._groups:
+            times = {
+                part: -math.log(_uniform(seed, pair, turn, part)) / share
+                for part, share in shares.items()
+            }
+            _, first = min((time, part) for part, time in times.items())
+            drawn |= zip(group, first, strict=True)
+        return tuple(drawn[place] for place in sorted(drawn))
+
+
+def _uniform(seed: int, pair: str, turn: int, part: Combination) -> float:
+    """Return a number between 0 and 1, both left out."""
+    return (seed_from(seed, pair, turn, "wanted", *part) + 0.5) / 2**31
