@@ -19,6 +19,8 @@ REMEMBERED: Final = 16_384
 """Words of which it is kept what signs they may be of."""
 DOUBTFUL: Final = -2 * SCALE
 """Score of the model of wordings from which on cues decide what it does not."""
+_NO_DIGITS: Final = str.maketrans("", "", "0123456789")
+"""No sign has any, and each number would be a word of its own to remember."""
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 """A letter that is no class such as ``\\W``."""
 
@@ -68,7 +70,7 @@ def refusal_languages() -> frozenset[str]:
 def _first(kinds: tuple[str, ...], more: tuple[str, ...], text: str) -> str | None:
     flat = " ".join(text.replace("\u2019", "'").split())
     lower = flat.lower()
-    signs = chain.from_iterable(map(_signs_with, lower.split()))
+    signs = chain.from_iterable(map(_signs_with, lower.translate(_NO_DIGITS).split()))
     if not any(map(lower.__contains__, chain(signs, _flat(more)))):  # nearly always
         return None
     match = _compiled(kinds, more).search(lower)

@@ -13,8 +13,8 @@ set -v
 
 # == A run
 # calls, tokens and dollars, and how many rows of each kind the recipe can yield; nothing is sent
-hipo generate --model offline/rules --scenarios products --strategy direct,reflective --tactics balanced --turns 2 -n 12 -o runs/ml --dry-run
-hipo generate --model offline/rules --scenarios products --strategy direct,reflective --tactics balanced --turns 2 -n 12 -o runs/ml
+hipo generate --model offline/rules --scenarios products --strategy direct,reflective --tactics balanced --turns 2 -n 24 -o runs/ml --dry-run
+hipo generate --model offline/rules --scenarios products --strategy direct,reflective --tactics balanced --turns 2 -n 24 -o runs/ml
 # labelled again by a program that does not see the labels
 hipo verify runs/ml --judge offline/judge --no-embeddings
 python "$here/visitor.py" hipo view runs/ml

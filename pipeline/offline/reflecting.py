@@ -18,19 +18,17 @@ _LONGEST = 45
 """Words of a line."""
 _WITH_ISSUE = ("None", "Manner")
 """Treatments of the fact for which the grammar can name what the question is about."""
-_COUNTS = 40
-"""Percent of drafts in which it counts that they name nothing."""
 
 
 def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
     """Return a reason and a verdict per dimension, and whether the line fits.
 
-    A label other than the one wanted is never carried. A line does not fit that was said before or is
-    longer than people talk, or that anybody could say where there is better: it is the grammar's where an
-    authored one could be said, or it refuses or is vague without naming what the question is about (two of
-    five such lines). Of lines in a scene that nobody wrote lines for about one in six misses one label, a
-    vague one (Manner) twice as often. Both follow from the draft's words alone, so that the same draft is
-    judged the same way every time.
+    A label other than the one wanted is never carried. A line does not fit that was said before or
+    is longer than people talk, or that anybody could say where there is better: it is the grammar's
+    where an authored one could be said, or it refuses or is vague without naming what the question
+    is about. Of lines in a scene that nobody wrote lines for about one in six misses one label, a
+    vague one (Manner) twice as often. Both follow from the draft's words alone, so that the same
+    draft is judged the same way every time.
 
     Raises:
         PromptNotUnderstood: there is no draft to judge.
@@ -53,9 +51,7 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
         if len(draft.split()) > _LONGEST or draft in {text for _, text in asked.spoken}:
             kind = "unfit"
         elif cast is not None and not authored:
-            better = has_unsaid(asked, cast, wanted) or (
-                _names_nothing(asked, cast) and fixed.chance(_COUNTS)
-            )
+            better = has_unsaid(asked, cast, wanted) or _names_nothing(asked, cast)
             kind = "unlike" if better else kind
         reason = _said(kind, {"words": (quoted(draft),)}, dice)
         answered |= {"fit": kind == "fits", "fit_reason": reason}

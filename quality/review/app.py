@@ -43,13 +43,14 @@ def build_app(service: ReviewService) -> FastAPI:
     return app
 
 
+# Where the run lies and what stands in it is for the terminal, not for visitors.
 async def _failed(request: Request, error: Exception) -> Response:
-    unsaved = RefusedRequest(503, f"Nothing was saved: {error}. Try again.")
-    return refused(request, unsaved, refusal_page)
+    _log.warning("%s: nothing was saved: %s", request.url.path, error)
+    told = "Nothing was saved. Try again, and if it stays so tell the person who invited you."
+    return refused(request, RefusedRequest(503, told), refusal_page)
 
 
 async def _unusable(request: Request, error: Exception) -> Response:
-    # Where the run lies and what stands in it is for the terminal, not for visitors.
     _log.warning("%s: %s", request.url.path, error)
     told = (
         "This page cannot be shown, since the run cannot be read. Tell the person who invited you."

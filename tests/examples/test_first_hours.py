@@ -93,8 +93,8 @@ def test_an_engineer_makes_sets_trains_on_them_and_scores_models(hour, tmp_path)
         pytest.importorskip(package)
     save_tiny_model(tmp_path / "tiny")  # the script would make it in another process
     said = hour("ml-engineer")
-    assert "12 cases, 24 dialogues" in said["A run"]
-    assert "24 verified, 0 failed" in said["A run"]
+    assert "24 cases, 48 dialogues" in said["A run"]
+    assert "48 verified, 0 failed" in said["A run"]
     assert re.search(r"train: Dataset\(.*'prompt', 'completion'\]", said["Sets"], re.DOTALL)
     for kind in ("sft", "dpo"):
         trained = [

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.generation.generate import Run, generate
+from hipo.app.generation.generate import generate
 from hipo.app.preparation.prepared import prepare
+from hipo.app.runs.run import Run
 from pipeline.recipes.recipe import Recipe
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue

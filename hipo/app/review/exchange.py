@@ -31,6 +31,7 @@ from quality.review.scenario_reports import ScenarioReport, scenario_reports
 from quality.review.spreadsheet import csv_lines
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
@@ -152,7 +153,7 @@ def _check_begun(
         if name in told and getattr(study, name) != getattr(options, name)
     ]
     if options.most is not None and dialogues > options.most:
-        differing.append(f"{dialogues:,} dialogues")
+        differing.append(plural(dialogues, "dialogue"))
     if differing:
         raise UsageError(
             f"the study {study.id} was begun with {', '.join(differing)}, and stays as it is",

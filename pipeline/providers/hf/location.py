@@ -23,7 +23,10 @@ _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _HUB_ID = re.compile(
     r"(?P<name>\w[\w.-]*(?:/\w[\w.-]*)?(?<!\.gguf))(?:/(?P<gguf>[\w.-]+\.gguf))?(?:@(?P<revision>\w[\w./-]*))?"
 )
-_HOW: Final = "give hf/PATH of a folder or of a .gguf file, or hf/ORGANISATION/NAME of the hub"
+_HOW: Final = (
+    "give the path of a folder or of a .gguf file, or ORGANISATION/NAME of the hub"
+    " (after hf/ where a model is to answer)"
+)
 _ANSWER_S = 10
 """Seconds allowed for a question to the hub."""
 

@@ -61,7 +61,7 @@ def test_judges_are_estimated_before_there_is_anything_to_judge(generate: Hipo) 
 
 
 def test_what_a_scheme_does_not_ask_judges_is_not_estimated(hipo: Hipo) -> None:
-    command = ("generate", "dilemmas", "-m", "offline/reasoner", "-n", "1", "--turns", "1", "-o",
+    command = ("generate", "dilemmas", "-m", "offline/reasoner", "-n", "1", "-o",
                "run", "--verify", "--no-embeddings", "--judge", "offline/judge")  # fmt: skip
     judges = hipo(*command, "--dry-run", "--format", "json").data["verification"]["judges"]
     assert hipo(*command, "-q").code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -271,6 +272,25 @@ def test_a_run_that_cannot_be_read_is_told_without_where_it_lies(tmp_path: Path)
             site.service.store.sheets.items(site.service.study)
     assert page.status == 503
     assert "the run cannot be read" in page.text
+    assert str(folder) not in page.text
+
+
+def test_an_answer_that_cannot_be_saved_is_told_without_where_the_run_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room() -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    folder = generated_run(tmp_path / "run", n=1, turns=[1])
+    with served(folder, everything=True, per_item=1) as site:
+        visitor = Visitor(site.url)
+        item = visitor.come_in(site.link(), "Ada")
+        with monkeypatch.context() as full:
+            full.setattr(site.service.store._writer, "_begin", no_room)
+            page = answer_item(visitor, item)
+        assert answer_item(visitor, item).status == 303
+    assert page.status == 503
+    assert "Nothing was saved." in page.text
     assert str(folder) not in page.text
 
 
