@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from quality.agreement.annotations import Answer
 from quality.annotation_qc.findings import QcSettings
@@ -30,6 +31,8 @@ from quality.disagreement.references import ReferenceRow, against_reference
 from quality.disagreement.wheel import AdjacencyRow, adjacency
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.terms import LabelValue
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,31 +100,31 @@ def disagreement_report(
     return DisagreementReport(
         dimension=dimension.id,
         given=tuple(label_shares(dimension, answers, decided, groups=groups)),
-        ratings=tuple(
-            row for other in rated for row in rating_spread(other, answers, groups=groups)
-        ),
+        ratings=_of_each(rated, lambda other: rating_spread(other, answers, groups=groups)),
         difficulty=tuple(difficulty_table(dimension, answers, groups=groups)),
         lengths=tuple(length_effects(dimension, answers, words or {}, groups=groups)),
         confused=tuple(confused_pairs(dimension, answers, groups=groups)),
         adjacency=tuple(adjacency(dimension, answers, groups=groups)),
-        split_polarity=tuple(
-            row
-            for other in polar
-            for row in split_polarity(dimension, other, answers, groups=groups)
+        split_polarity=_of_each(
+            polar, lambda other: split_polarity(dimension, other, answers, groups=groups)
         ),
-        polarity_matches=tuple(
-            row
-            for other in polar
-            for row in polarity_match(dimension, other, answers, groups=groups)
+        polarity_matches=_of_each(
+            polar, lambda other: polarity_match(dimension, other, answers, groups=groups)
         ),
-        means=tuple(
-            row
-            for other in rated
-            for row in interval_by_label(dimension, other, answers, gold=gold, groups=groups)
+        means=_of_each(
+            rated,
+            lambda other: interval_by_label(dimension, other, answers, gold=gold, groups=groups),
         ),
-        references=tuple(against_reference(dimension, answers, gold, groups=groups))
-        if gold
-        else (),
+        references=tuple(
+            against_reference(dimension, answers, gold, groups=groups) if gold else ()
+        ),
         to_adjudicate=tuple(to_adjudicate(scheme, dimension, answers, settings=settings)),
         gold=tuple(settled),
     )
+
+
+def _of_each(
+    others: Iterable[Dimension], rows: Callable[[Dimension], Iterable[T]]
+) -> tuple[T, ...]:
+    """Return the rows of several other dimensions, one after the other."""
+    return tuple(row for other in others for row in rows(other))

@@ -138,16 +138,10 @@ def generate(
         print_plan(prepared, folder, play, output_format, retry_failed=retry_failed)
         return ExitCode.DONE
     return run_prepared(
-        prepared,
-        folder,
-        play=play,
-        ending=ending,
-        retry_failed=retry_failed,
-        workers=workers,
-        output_format=output_format,
-        quiet=quiet,
+        prepared, folder, play=play, ending=ending, retry_failed=retry_failed, workers=workers,
+        output_format=output_format, quiet=quiet,
         watching=status.watched(watcher(quiet=quiet, name=folder.name)),
-    )
+    )  # fmt: skip
 
 
 def _resolved(recipe: str | None, given: RecipeChanges) -> Recipe:

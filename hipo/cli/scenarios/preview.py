@@ -46,6 +46,14 @@ STRATEGY = typer.Option(
 )
 
 
+_FACT = typer.Option(
+    None, "--fact", help="The id of the private fact; default the first.", show_default=False
+)
+_SCHEME = typer.Option(
+    None, "--scheme", help="The label scheme; default the one that the scenario names."
+)
+
+
 @app.command("preview")
 @with_recipe_options(
     "openings", "models.default.base_url", "models.default.api_key_env", "prompt_dir", "plugins"
@@ -60,9 +68,7 @@ def preview(
         help="provider/name for both roles; see: hipo models.",
         show_default=False,
     ),
-    fact: str | None = typer.Option(
-        None, "--fact", help="The id of the private fact; default the first.", show_default=False
-    ),
+    fact: str | None = _FACT,
     turns: int | None = typer.Option(
         None, "--turns", min=1, help="Improvised exchanges; default 2.", show_default=False
     ),
@@ -72,9 +78,7 @@ def preview(
     prompts: bool = typer.Option(False, "--prompts", help="Every prompt and its answer, verbatim."),
     given: RecipeChanges,
     real_names: bool = REAL_NAMES,
-    scheme: str | None = typer.Option(
-        None, "--scheme", help="The label scheme; default the one that the scenario names."
-    ),
+    scheme: str | None = _SCHEME,
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
