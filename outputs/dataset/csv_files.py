@@ -9,7 +9,7 @@ from typing import Protocol, TextIO
 
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column, sha256_of
-from quality.review.spreadsheet import neutral
+from quality.tables.formulas import neutral
 
 
 class _Writer(Protocol):

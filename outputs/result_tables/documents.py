@@ -11,7 +11,7 @@ from outputs.report.page import Page, Remark, ReportSection, numeric_columns, re
 from outputs.result_tables.marks import result_marks
 from outputs.result_tables.model import ResultBlock
 from outputs.result_tables.sections import result_section
-from quality.review.spreadsheet import neutral
+from quality.tables.formulas import neutral
 
 CSV_COLUMNS = (
     "source", "items", "table", "reference", "kind", "family", "name", "mode", "base", "task",

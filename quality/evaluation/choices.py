@@ -9,7 +9,7 @@ from quality.evaluation.scores import Scores
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenLabel:
     """One cell of a matrix of choices that is not 0."""
 
     reference: str
@@ -25,13 +25,15 @@ class Choice:
     """Answers of ``who`` where ``right`` is right."""
 
 
-def choices(scores: Iterable[Scores]) -> list[Choice]:
+def choices(scores: Iterable[Scores]) -> list[ChosenLabel]:
     """Return what everybody chose, by what is right; of each right label the most frequent first.
 
     Source: Evaluating Intention Understanding in Persuasive Dialogues, table 6; CEI, figures 5 and 10.
     """
     return [
-        Choice(one.reference, one.task, one.mode, one.dimension, one.model, right, chosen, n, of)
+        ChosenLabel(
+            one.reference, one.task, one.mode, one.dimension, one.model, right, chosen, n, of
+        )
         for one in scores
         for right, row, unread in zip(one.labels, one.matrix, one.unread, strict=True)
         for of in (sum(row) + unread,)

@@ -27,7 +27,7 @@ from quality.reasoning.form import (
 )
 from quality.reasoning.gold import RaterGold, rater_forms
 from quality.reasoning.samples import ReasoningSample
-from quality.review.spreadsheet import neutral
+from quality.tables.formulas import neutral
 
 _CODES: Final = {label: code for code, label in ERROR_TYPES.items()}
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final, Literal
 
 from quality.reasoning.error_types import ERROR_TYPES, SEPARATOR
-from quality.review.spreadsheet import original
+from quality.tables.formulas import original
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.records import FileOfRows, Record, folded, no_such_column, read_file
 

@@ -7,7 +7,8 @@ import io
 from collections.abc import Mapping
 
 from quality.review.exchange import LEAD, Incoming, dimensions_of, split_name
-from quality.review.spreadsheet import OPINION, SEPARATOR, columns, is_number, original
+from quality.review.spreadsheet import OPINION, SEPARATOR, columns
+from quality.tables.formulas import is_number, original
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Iterator
 
 from quality.review.answer_table import item_name
@@ -17,12 +16,12 @@ from quality.review.exchange import (
     dimensions_of,
     opinion_fields,
 )
+from quality.tables.formulas import neutral
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
 SEPARATOR = " | "
 """Between several labels in one cell."""
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 OPINION = (ISSUE, ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
 
 
@@ -31,22 +30,6 @@ def columns(scheme: Scheme) -> list[str]:
     dimensions = [dimension.id for dimension in dimensions_of(scheme)]
     context = ["item", "scenario", "category", "utterance", "annotator"]
     return [*context, *dimensions, *OPINION, LEAD]
-
-
-def neutral(cell: str) -> str:
-    """Return a cell that a spreadsheet shows as text instead of computing it.
-
-    An apostrophe goes before what would begin a formula; :func:`original` takes it away again.
-    Plain numbers stay as they are.
-    """
-    if not _FORMULA.match(cell) or is_number(cell):
-        return cell
-    return f"'{cell}"
-
-
-def original(cell: str) -> str:
-    """Return the cell that :func:`neutral` was given."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
 class _Line:
@@ -108,8 +91,3 @@ def _cell(value: LabelValue) -> str:
     if isinstance(value, tuple):
         return SEPARATOR.join(value)
     return value if isinstance(value, str) else repr(value)
-
-
-def is_number(text: str) -> bool:
-    """Whether a cell is a plain decimal number."""
-    return re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", text) is not None

@@ -11,7 +11,7 @@ from quality.tables.records import FileOfRows, folded, no_such_column
 from quality.tables.table_map import (
     ANNOTATOR,
     AnswerColumns,
-    Standing,
+    StandingRule,
     TableMap,
     TextColumns,
     Values,
@@ -213,7 +213,7 @@ class _Columns:
         return []
 
 
-def _standing(columns: _Columns, how: Standing) -> str | None:
+def _standing(columns: _Columns, how: StandingRule) -> str | None:
     """Return the column that says who stands above whom; that words are taken instead is noted."""
     column = columns.found(how.column)
     if column is None and how.column and columns.table.columns:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Mapping
 
 from quality.tables.records import folded
-from quality.tables.table_map import Standing
+from quality.tables.table_map import StandingRule
 
 
-def standing_of(how: Standing, written: str | None, people: Mapping[str, str]) -> str:
+def standing_of(how: StandingRule, written: str | None, people: Mapping[str, str]) -> str:
     """Return how the first of two people stands to the second; empty where that is not known.
 
     Args:
@@ -32,7 +32,7 @@ def standing_of(how: Standing, written: str | None, people: Mapping[str, str]) -
     return how.above if step > 0 else how.below
 
 
-def _height(how: Standing, words: set[str]) -> int:
+def _height(how: StandingRule, words: set[str]) -> int:
     """Return 1 for somebody high, -1 for somebody low, 0 where the words say neither or both."""
     return bool(words & _words(how.high)) - bool(words & _words(how.low))
 

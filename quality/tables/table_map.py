@@ -155,7 +155,7 @@ class GoalSource(Strict):
     """What is written, and which label it stands for, where the scheme does not know it as an alias."""
 
 
-class Standing(Strict):
+class StandingRule(Strict):
     """Who stands above whom: by a column, else by the words that name two of the people."""
 
     name: Identifier
@@ -206,7 +206,7 @@ class TableMap(Strict):
     ``situation`` is what everybody there knows, and ``tag`` the tag of its scenario."""
     people: dict[Identifier, Names] = Field(default_factory=dict)
     """By role the column that says who this is, those included who only listen."""
-    standing: Standing | None = None
+    standing: StandingRule | None = None
     """Who of two people stands above the other, under a name of its own beside ``context``."""
     goal: GoalSource | None = None
     """Where the label is that the scheme assigns to a whole dialogue."""

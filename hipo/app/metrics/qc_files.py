@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipo.app.metrics.qc import QcReport
 from hipo.app.runs.folders import check_empty
-from quality.review.spreadsheet import neutral
+from quality.tables.formulas import neutral
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.terms import LabelValue

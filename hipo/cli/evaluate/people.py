@@ -17,7 +17,7 @@ from hipo.cli.main import RUN, command_app
 from hipo.cli.metrics.intention_text import accuracy_as_text, cells_as_json, choices_as_text
 from hipo.cli.terminal.console import Format, columns, number, plain, plural, write_json
 from hipo.cli.terminal.errors import ExitCode
-from quality.evaluation.choices import Choice, choices
+from quality.evaluation.choices import ChosenLabel, choices
 from quality.evaluation.kappa_by_group import GroupKappa, KappaByGroup
 from quality.evaluation.people import MAJORITY, PEOPLE, is_one_person, is_people
 from quality.evaluation.people_by_class import PeopleOnLabel, people_by_class
@@ -171,7 +171,7 @@ def _accuracy(group: GroupKappa, who: str) -> str:
 
 def _wrong_choices(scores: Iterable[Scores]) -> Iterator[str]:
     """Yield for each question which label was given where another is right, and how often."""
-    tables: defaultdict[tuple[str, ...], defaultdict[tuple[str, str], dict[str, Choice]]]
+    tables: defaultdict[tuple[str, ...], defaultdict[tuple[str, str], dict[str, ChosenLabel]]]
     tables = defaultdict(lambda: defaultdict(dict))
     for one in choices(scores):
         if one.chosen != one.right and not is_one_person(one.who):
@@ -197,7 +197,7 @@ def _people_first(who: str) -> tuple[bool, str]:
     return not is_people(who), who
 
 
-def _times_and_share(one: Choice | None) -> str:
+def _times_and_share(one: ChosenLabel | None) -> str:
     return "" if one is None else f"{one.answers} ({one.answers / one.of:.1%})"
 
 

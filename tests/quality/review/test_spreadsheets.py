@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quality.review.import_csv import read_csv
-from quality.review.spreadsheet import neutral, original
+from quality.tables.formulas import neutral, original
 from scenarios.errors import InputError
 from scenarios.schemes.registry import load_scheme
 
