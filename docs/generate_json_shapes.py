@@ -76,6 +76,8 @@ SHAPES = (
     Shape("The data set that was exported",
           "hipo export runs/trial --to sft --any --splits 100,0,0 -o sets/sft --print json"),
     Shape("An audit of a run or a data set", "hipo audit runs/trial --format json"),
+    Shape("How people speak in parts of a run, or in several corpora",
+          "hipo compare runs/trial --by role --format json"),
     Shape("The overlap of two data sets", "hipo contamination sets/one sets/two --no-embeddings --format json"),
     Shape("The library", "hipo scenarios list --format json"),
     Shape("One scenario", "hipo scenarios show used_car --format json"),

@@ -22,6 +22,7 @@ from hipo.name_clash import check_names
 
 if TYPE_CHECKING:
     from hipo.app.audit import audit as audit
+    from hipo.app.comparing import compare as compare
     from hipo.app.evaluation.evaluate import evaluate as evaluate
     from hipo.app.evaluation.settings import EvaluationSettings as EvaluationSettings
     from hipo.app.export.export import export as export
@@ -61,6 +62,7 @@ _MODULE_OF = {
     "VerificationOverrides": "hipo.app.options.verification",
     "VerifiedPlay": "hipo.app.generation.verified",
     "audit": "hipo.app.audit",
+    "compare": "hipo.app.comparing",
     "estimate": "hipo.app.generation.plan_estimates",
     "evaluate": "hipo.app.evaluation.evaluate",
     "export": "hipo.app.export.export",

@@ -80,6 +80,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "audit": CommandEntry(
         "hipo.cli.audit", "Look for what tells goal or labels although it should tell nothing."
     ),
+    "compare": CommandEntry(
+        "hipo.cli.compare", "Compare how people speak in several corpora, or in parts of one."
+    ),
     "contamination": CommandEntry(
         "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
     ),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hipo.cli.main import run
+from outputs.speech.markers import load_markers
 from pipeline.importing.rows import ImportRow
 from pipeline.providers.prices import PriceTable
 from pipeline.quotas.file import read_quota
@@ -29,7 +30,7 @@ EXAMPLE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", re.DOTALL)
 
 def test_every_example_of_the_page_is_the_file_it_names() -> None:
     examples = EXAMPLE.findall(PAGE)
-    assert len(examples) == 14
+    assert len(examples) == 15
     for name, text in examples:
         assert (ROOT / name).read_text(encoding="utf-8").rstrip() == text, name
     shown = {name for name, _ in examples}
@@ -43,6 +44,13 @@ def test_tactics_policy_and_prices_are_read() -> None:
     price = PriceTable.load(FORMATS / "prices.yaml").price("openai", "my-tuned-7b")
     assert price is not None
     assert price.output == 1.2
+
+
+def test_the_markers_are_read() -> None:
+    markers = load_markers(FORMATS / "markers.yaml")
+    assert markers.fit("de")
+    assert markers.lists["particles"].count("Das ist halt so, ja wohl.") == 2
+    assert markers.lists["listening"].whole_lines
 
 
 def test_the_quota_is_read() -> None:

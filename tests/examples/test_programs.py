@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from hipo import open_run
 from tests.scripts import run_script
+from tests.tiny_model import save_tiny_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = pytest.mark.filterwarnings("ignore")  # of what the examples import
@@ -48,10 +51,26 @@ def test_a_model_is_trained_on_a_data_set_with_trl(folder: Path) -> None:
     )
 
 
+def test_activations_of_a_local_model_are_kept_beside_goals_and_scenarios(folder: Path) -> None:
+    pytest.importorskip("transformers")
+    pytest.importorskip("sklearn")
+    model = save_tiny_model(folder / "model")
+    told = example(folder, "read_activations.py", "runs/example", str(model)).splitlines()
+    answers = sum(
+        len(dialogue.answers()) for dialogue in open_run(folder / "runs/example").dialogues()
+    )
+    with np.load(folder / "activations.npz") as kept:
+        assert kept["states"].shape == (answers, 3, 32)  # embeddings, and two layers
+        assert set(kept["goal"]) == {"deception", "truthful non-disclosure"}
+        assert len(set(kept["turn"])) == answers
+    assert [line.split(":")[0] for line in told] == ["layer 0", "layer 1", "layer 2"]
+
+
 @pytest.mark.parametrize(
     ("script", "package", "wanted"),
     [
         ("export_to_trl", "trl", "SET"),
+        ("read_activations", "sklearn", "RUN MODEL"),
         ("read_with_duckdb", "duckdb", "SET"),
         ("read_with_pandas", "pandas", "RUN"),
     ],

@@ -1,0 +1,179 @@
+"""Compare how people speak in groups of lines: figures, differences, and how certain these are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputs.speech.measures import SpeechMeasure, Sums
+from quality.statistics.bootstrap import Interval, Resampling, interval, resample
+
+Floats = NDArray[np.float64]
+RESAMPLES: Final = 10_000
+"""Enough for the ends of the interval of one difference among a hundred."""
+
+
+@dataclass(slots=True)
+class SpeechGroup:
+    """Lines that are looked at together."""
+
+    name: str
+    dialogues: int = 0
+    lines: int = 0
+    clusters: dict[str, Sums] = field(default_factory=dict)
+    """Sums by scenario, or by dialogue where it is of none."""
+
+    def add(self, cluster: str, sums: Sums, lines: int) -> None:
+        """Take in the lines of one dialogue."""
+        self.dialogues += 1
+        self.lines += lines
+        self.clusters[cluster] = self.clusters[cluster] + sums if cluster in self.clusters else sums
+
+    def figures(self) -> Floats:
+        """Return the figure of every measure; nan where nothing was counted."""
+        together: Floats = np.sum(list(self.clusters.values()), axis=0)
+        return _quotients(together[0], together[1])
+
+    def counted(self) -> list[int]:
+        """Return in how many clusters anything was counted, for every measure."""
+        return [int(n) for n in np.sum([one[1] > 0 for one in self.clusters.values()], axis=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechDifference:
+    """How far a figure of one group is from that of the reference."""
+
+    measure: SpeechMeasure
+    reference: float | None
+    """None: nothing was counted."""
+    figure: float | None
+    interval: Interval | None
+    """Of the figure less that of the reference; None: too few scenarios or dialogues for one, or
+    all resamples give the same."""
+    certain: bool
+    """Whether 0 lies outside the interval even if all differences are looked at together."""
+
+    @property
+    def difference(self) -> float | None:
+        """The figure less that of the reference."""
+        if self.figure is None or self.reference is None:
+            return None
+        return self.figure - self.reference
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechComparison:
+    """Groups of lines, the first of which the others are compared with."""
+
+    groups: tuple[SpeechGroup, ...]
+    differences: Mapping[str, tuple[SpeechDifference, ...]]
+    """By the name of each group but the first."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of what was counted."""
+
+
+def compare_groups(
+    groups: Sequence[SpeechGroup],
+    measures: Sequence[SpeechMeasure],
+    seed: int,
+    notes: Sequence[str] = (),
+) -> SpeechComparison:
+    """Compare all groups, two at least, with the first one.
+
+    Scenarios are resampled, not lines: lines of one scenario are alike. Scenarios that two groups
+    share are drawn for both together. A difference is certain if 0 lies outside its interval at a
+    coverage of 95 % for all differences at once (Bonferroni).
+    """
+    first, *others = groups
+    looks = len(measures) * len(others)
+    return SpeechComparison(
+        tuple(groups),
+        {other.name: _differences(first, other, measures, seed, looks) for other in others},
+        tuple(notes),
+    )
+
+
+def _differences(
+    first: SpeechGroup,
+    other: SpeechGroup,
+    measures: Sequence[SpeechMeasure],
+    seed: int,
+    looks: int,
+) -> tuple[SpeechDifference, ...]:
+    resampling = Resampling(RESAMPLES, seed)
+    strict = 1 - (1 - resampling.coverage) / looks
+    draws, clusters = _draws(first, other, resampling)
+    found = []
+    for at, (measure, reference, figure) in enumerate(
+        zip(measures, first.figures(), other.figures(), strict=True)
+    ):
+        known = bool(np.isfinite(reference) and np.isfinite(figure))
+        usual = _told(draws[:, at], resampling.coverage, clusters[at]) if known else None
+        wide = _told(draws[:, at], strict, clusters[at]) if known else None
+        found.append(
+            SpeechDifference(
+                measure,
+                float(reference) if np.isfinite(reference) else None,
+                float(figure) if np.isfinite(figure) else None,
+                usual,
+                wide is not None and not wide.low <= 0 <= wide.high,
+            )
+        )
+    return tuple(found)
+
+
+def _told(draws: Floats, coverage: float, clusters: int) -> Interval | None:
+    """Return an interval where there are enough clusters for it, and it has a width.
+
+    No resample goes beyond what single clusters show. All of ``n`` point the same way by chance in
+    one of ``2 ** (n - 1)`` cases: fewer than six are not enough for 95 %.
+    """
+    if 2.0 ** (1 - clusters) > 1 - coverage:
+        return None
+    found = interval(draws, coverage, clusters)
+    return found if found is not None and found.has_width else None
+
+
+def _draws(
+    first: SpeechGroup, other: SpeechGroup, resampling: Resampling
+) -> tuple[Floats, list[int]]:
+    """Return every measure's difference in every resample, and its number of clusters.
+
+    That is the number of the group with fewer, and of clusters in which anything was counted: a
+    short line alone says nothing of how varied words are.
+    """
+    fewer = [min(pair) for pair in zip(first.counted(), other.counted(), strict=True)]
+    if first.clusters.keys() & other.clusters.keys():
+        together = sorted({*first.clusters, *other.clusters})
+        drawn = _figures([first, other], together, resampling)
+        half = drawn.shape[1] // 2
+        return drawn[:, half:] - drawn[:, :half], fewer
+    again = replace(resampling, seed=resampling.seed + 1)
+    alone = _figures([first], sorted(first.clusters), resampling)
+    return _figures([other], sorted(other.clusters), again) - alone, fewer
+
+
+def _figures(
+    groups: Sequence[SpeechGroup], clusters: Sequence[str], resampling: Resampling
+) -> Floats:
+    """Return the figures of groups side by side, shape ``(resamples, groups * measures)``."""
+    nothing = np.zeros_like(next(iter(groups[0].clusters.values())))
+    sums = np.array(
+        [[group.clusters.get(cluster, nothing) for cluster in clusters] for group in groups]
+    )  # groups, clusters, 2, measures
+
+    def estimate(weights: Floats) -> Floats:
+        parts = [_quotients(weights @ one[:, 0], weights @ one[:, 1]) for one in sums]
+        return np.concatenate(parts, axis=1)
+
+    return resample(estimate, len(clusters), resampling)
+
+
+def _quotients(above: Floats, below: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(below > 0, above / below, np.nan)
+    return found

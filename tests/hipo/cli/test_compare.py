@@ -1,0 +1,156 @@
+"""``hipo compare``: how people speak in runs, in data sets, and in parts of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.factories import DECEPTION, TRUTHFUL, make_case, make_dialogue, make_run, make_tactic
+
+LIE = make_tactic(veracity="Quality")
+TRUTH = make_tactic(veracity="None")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    """A run of two dialogues: a lie in one, the truth in the other; and its name."""
+    make_run(
+        tmp_path / "runs" / "mine",
+        [
+            make_dialogue(
+                "Was it hit?", "Never, I think.", case=make_case(goal=DECEPTION), tactics=[LIE]
+            ),
+            make_dialogue("Was it?", "No.", case=make_case(goal=TRUTHFUL), tactics=[TRUTH]),
+        ],
+    )
+    return "mine"
+
+
+def write_rows(path: Path, rows: Sequence[object]) -> str:
+    """Write JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def figures(data, group: str | None = None) -> dict[str, tuple[float | None, float | None]]:
+    """Return reference and figure by measure, of the only other group or of a named one."""
+    name = group or data["groups"][1]["name"]
+    return {
+        one["id"]: (one["reference"], one["figure"])
+        for one in data["differences"]
+        if one["group"] == name
+    }
+
+
+def test_lies_are_compared_with_the_truth_in_one_run(hipo, run) -> None:
+    data = hipo("compare", run, "--by", "veracity", "--format", "json").data
+    assert [group["name"] for group in data["groups"]] == ["None", "Quality"]
+    assert [group["lines"] for group in data["groups"]] == [1, 1]
+    found = figures(data)
+    assert found["line_length"] == (1, 3)
+    assert found["hedges"][1] == pytest.approx(100 / 3)
+
+
+def test_fixed_lines_count_only_if_one_says_so(hipo, run) -> None:
+    improvised = hipo("compare", run, "--by", "goal", "--format", "json").data
+    everything = hipo("compare", run, "--by", "goal", "--fixed", "--format", "json").data
+    assert [group["lines"] for group in improvised["groups"]] == [2, 2]
+    assert [group["lines"] for group in everything["groups"]] == [4, 4]
+
+
+def test_another_group_can_be_the_one_that_others_are_compared_with(hipo, run) -> None:
+    told = hipo("compare", run, "--by", "goal", "--reference", TRUTHFUL, "--format", "json")
+    assert told.data["reference"] == TRUTHFUL
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"turns": [{"speaker": "Ann", "text": "Was it hit?"}, {"speaker": "Bo", "text": "No."}]},
+        {
+            "messages": [
+                {"role": "system", "content": "You sell cars, and never say no to anybody."},
+                {"role": "user", "content": "Was it hit?"},
+                {"role": "assistant", "content": "No."},
+                {"role": "tool", "content": None},
+            ]
+        },
+        {"conversations": [{"from": "human", "value": "Was it hit?"}, {"from": "gpt", "value": "No."}]},
+        {"dialogue": "a text beside them", "utterances": ["Was it hit?", "No."]},
+    ],
+)  # fmt: skip
+def test_dialogues_of_others_are_read_in_the_usual_formats(hipo, run, tmp_path, row) -> None:
+    others = write_rows(tmp_path / "others.jsonl", [row])
+    told = hipo("compare", run, others, "--format", "json")
+    assert told.data["groups"][1] == {
+        "name": others, "dialogues": 1, "lines": 2, "clusters": 1,
+    }  # fmt: skip
+    assert figures(told.data)["line_length"][1] == 2
+    assert told.data["notes"] == [
+        "1 dialogue without a language: read as en, the language of the markers"
+    ]
+
+
+def test_an_exported_corpus_has_the_figures_of_its_run(hipo, run) -> None:
+    assert hipo("export", run, "-o", "set", "-q").code == 0
+    by_run = hipo("compare", run, "--by", "veracity", "--format", "json").data
+    by_set = hipo("compare", "set", "--by", "veracity", "--format", "json").data
+    assert by_set == by_run
+
+
+def test_people_of_several_names_are_compared_with_each_other(hipo, run, tmp_path) -> None:
+    others = write_rows(
+        tmp_path / "others.jsonl", [{"messages": [{"role": "gpt", "content": "Hm?"}]}]
+    )
+    told = hipo("compare", run, others, "--role", "responder,gpt", "--format", "json").data
+    assert [group["lines"] for group in told["groups"]] == [2, 1]
+    assert figures(told)["questions"] == (0, 100)
+
+
+def test_the_same_comparison_is_a_table_for_people(hipo, run) -> None:
+    told = hipo("compare", run, "--by", "goal")
+    assert told.code == 0
+    assert "length of a line" in told.out
+    assert "Bonferroni" in told.out
+
+
+def test_own_lists_are_counted_in_the_place_of_those_that_ship(hipo, run, tmp_path) -> None:
+    (tmp_path / "own.yaml").write_text(
+        "language: en\nmarkers: {hits: {title: hits, phrases: [hit]}}\n", encoding="utf-8"
+    )
+    told = hipo("compare", run, "--by", "goal", "--markers", "own.yaml", "--format", "json").data
+    assert "hedges" not in figures(told)
+    assert "hits" in figures(told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found", "hint"),
+    [
+        (["mine"], "found 1 source", "--by goal"),
+        (["mine", "texts.jsonl", "--by", "goal"], "found 2 sources and --by goal", "leave --by out"),
+        (["mine", "runs/mine"], "named twice", "once"),
+        (["mine", "--by", "goals"], "--by goals", "did you mean 'goal'?"),
+        (["mine", "--by", "strategy"], "all lines are", "veracity"),
+        (["mine", "--by", "goal", "--reference", "deceive"], "--reference deceive", "'deception'"),
+        (["mine", "--by", "goal", "--role", "responder,judge"], "--role judge", "initiator"),
+        (["mine", "nothing.jsonl"], "no run 'nothing.jsonl'", "mine"),
+        (["mine", "texts.jsonl"], "row 1 holds no lines of a dialogue", "messages"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_what_to_do(hipo, run, tmp_path, arguments, found, hint) -> None:
+    write_rows(tmp_path / "texts.jsonl", [{"text": "Was it hit?"}])
+    told = hipo("compare", *arguments)
+    assert told.code == 2
+    assert not told.out
+    assert found in told.err
+    assert hint in told.err
+
+
+def test_a_value_for_every_line_is_no_division(hipo, tmp_path) -> None:
+    rows = [{"name": f"row {n}", "turns": [{"role": "a", "text": "Yes."}]} for n in range(13)]
+    told = hipo("compare", write_rows(tmp_path / "many.jsonl", rows), "--by", "name")
+    assert told.code == 2
+    assert "has 13 values, and at most 12 are compared" in told.err
