@@ -57,24 +57,7 @@ LONG = (
     "peers",
 )
 """Many minutes each, or in need of something installed: run only when they are named."""
-SMALLER = frozenset(
-    {
-        "voting",
-        "scaling",
-        "tokens",
-        "workers",
-        "rate_limits",
-        "scale",
-        "verification",
-        "million",
-        "reading",
-        "export",
-        "planted_defects",
-        "reworded",
-        "verified",
-        "viewer",
-    }
-)
+SMALLER = frozenset(NAMES) - {"startup", "prefix", "throughput", "review_load", "outages"}
 """Minutes each in full: run with everything else, they have the size of ``--quick`` (their rows say
 which), so that all of it takes some fifteen minutes on two quiet cores."""
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of a scenario file, for editors that check YAML."""
+"""The JSON Schemas of scenario and scheme files, for editors that check YAML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from scenarios import conversation, fixed_lines, spec
 from scenarios.checks.labels import ANY_GOAL
 from scenarios.model_documentation import DIALECT, documented_schema
+from scenarios.schemes import dimension, model
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.terms import INITIATOR, RESPONDER
@@ -42,6 +43,16 @@ def scenario_schema(scheme: Scheme) -> dict[str, Any]:
     for name in ("opening", "facts"):
         fields[name].pop("default", None)
     return {"$schema": DIALECT, **schema, "title": "hipo scenario", "$defs": definitions}
+
+
+def scheme_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a scheme file.
+
+    It knows fields and their types; whether rules name labels that exist is for the validation.
+    """
+    schema = documented_schema(Scheme, (dimension, model))
+    definitions = schema.pop("$defs")
+    return {"$schema": DIALECT, **schema, "title": "hipo scheme", "$defs": definitions}
 
 
 def _without_flow() -> dict[str, Any]:

@@ -8,9 +8,8 @@ from pathlib import Path
 from scenarios.checks.left_texts import check_left_scheme_texts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.inspection import Inspection
-from scenarios.located import Located
+from scenarios.located import Located, shortened
 from scenarios.pack import scenario_files
-from scenarios.schemes.checks import check_scheme
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import is_shipped, scheme_names, shipped_files
 from scenarios.text_file import real_path, shown_path
@@ -66,7 +65,7 @@ def inspect_scheme(
     except InputError as error:
         yield from error.problems
         return
-    yield from check_scheme(scheme, located)
+    yield from _check_scheme(scheme, located)
     for check in checks:
         yield from check(scheme, located)
     if not is_shipped(path):
@@ -113,3 +112,29 @@ def _name(scheme: Scheme, located: Located, path: Path) -> Iterator[Problem]:
             code="id",
             severity="warning",
         )
+
+
+def _check_scheme(scheme: Scheme, located: Located) -> Iterator[Problem]:
+    """Warn of definitions that say the same, and of a scheme that labels nothing that is said."""
+    if all(dimension.id == scheme.assigned for dimension in scheme.dimensions):
+        yield located.problem(
+            ("dimensions",),
+            found="no dimension but the assigned one",
+            expected="at least one more: nothing that is said would be labelled",
+            hint="add a dimension of level utterance",
+            code="nothing-labelled",
+            severity="warning",
+        )
+    for number, dimension in enumerate(scheme.dimensions):
+        seen: dict[str, str] = {}
+        for index, label in enumerate(dimension.labels):
+            told = " ".join(label.definition.casefold().split())
+            if told in seen:
+                yield located.problem(
+                    ("dimensions", number, "labels", index, "definition"),
+                    found=f"the definition of {seen[told]!r} again ({shortened(label.definition)})",
+                    expected="definitions that tell labels apart",
+                    code="same-definition",
+                    severity="warning",
+                )
+            seen.setdefault(told, label.id)

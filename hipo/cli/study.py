@@ -32,7 +32,7 @@ from hipo.cli.terminal.console import (
     reasons,
     write_json,
 )
-from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
 from hipo.cli.terminal.wrapping import write_text
@@ -94,10 +94,8 @@ def study(
         write_json(study_as_json(outcome.result))
     elif not quiet:
         write_text(study_as_text(outcome))
-    if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     failed = outcome.unjudged or any(effort.failed for effort in outcome.result.efforts)
-    return ExitCode.FAILED_CASES if failed else ExitCode.DONE
+    return ended(outcome, failed=failed)
 
 
 def study_as_text(outcome: StudyOutcome) -> str:

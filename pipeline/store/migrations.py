@@ -10,12 +10,9 @@ from pathlib import Path
 
 from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.answering_models import add_answering_models
-from pipeline.store.batch_schema import add_batches
-from pipeline.store.evaluation_schema import add_answers
-from pipeline.store.flow_schema import add_flow
 from pipeline.store.foreign_objects import refuse_foreign
-from pipeline.store.gold_review_schema import add_gold_reviews
 from pipeline.store.judgement_schema import add_judgements
+from pipeline.store.later_schema import add_answers, add_batches, add_flow, add_gold_reviews
 from pipeline.store.materials import add_materials
 from pipeline.store.people_schema import move_people
 from pipeline.store.review_schema import add_reviews

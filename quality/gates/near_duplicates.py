@@ -9,11 +9,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from quality.gates.improvised import improvised_text
+from pipeline.vectors import Vector
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from quality.gates.shared_words import SharedWords
 from quality.gates.signatures import PERMUTATIONS, Signature, SignatureIndex, signature_of
-from quality.gates.vector import Vector
 from scenarios.case import Case
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
@@ -108,7 +107,7 @@ class NearDuplicates:
             later, too. Else the dialogue itself, and before it those that it is like and that were
             not returned yet.
         """
-        case, text = subject.dialogue.case.id, improvised_text(subject)
+        case, text = subject.dialogue.case.id, subject.improvised_text
         by_words = self._compared[case, subject.dialogue.arm] = self._compare(subject)
         place, alike = self._words.add(union(turn.text for turn in subject.improvised))
         self._not_embedded.pop(place - self._window, None)
@@ -128,7 +127,7 @@ class NearDuplicates:
 
         Args:
             subject: the dialogue.
-            vector: the unit-length embedding of :func:`improvised_text`, shape ``(dim,)``; the
+            vector: the unit-length embedding of its ``improvised_text``, shape ``(dim,)``; the
                 same dimension for every dialogue. Without one, words alone decide.
 
         Returns:
@@ -156,13 +155,13 @@ class NearDuplicates:
         Another arm's dialogue of the same case is a twin where it has every word in its place: what
         is nearly the same there is by design (one draft, and what became of it).
         """
-        twin = self._compare(subject, hash(tuple(words(improvised_text(subject)))))
+        twin = self._compare(subject, hash(tuple(words(subject.improvised_text))))
         return None if twin.kept is None else twin.kept.case
 
     def _compare(self, subject: GatedDialogue, said: int | None = None) -> _Twin:
         """Return the dialogue before this one that has most of its words, and remember this one."""
         case = subject.dialogue.case
-        signature = _signature(improvised_text(subject))
+        signature = _signature(subject.improvised_text)
         if signature is None:
             return _Twin()
         found = self._nearest(signature, case, said)

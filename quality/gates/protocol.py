@@ -21,7 +21,7 @@ from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag
 
 if TYPE_CHECKING:
-    from quality.gates.vector import Vector
+    from pipeline.vectors import Vector
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -39,6 +39,11 @@ class GatedDialogue:
     def improvised(self) -> tuple[Turn, ...]:
         """The turns that somebody made up, without the fixed opening."""
         return tuple(turn for turn in self.dialogue.turns if turn.kind == "improvised")
+
+    @property
+    def improvised_text(self) -> str:
+        """What is compared with other dialogues: what was improvised, one line per turn."""
+        return "\n".join(turn.text for turn in self.improvised)
 
     @cached_property
     def answers(self) -> tuple[Turn, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipeline.voting import Encoder
-from quality.gates.improvised import improvised_text
 from quality.gates.protocol import Embedded, Gate, GatedDialogue, RunGate, SparingGate
 from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings
@@ -75,7 +74,7 @@ class GateChecks:
     def _to_embed(self, subject: GatedDialogue) -> Sequence[tuple[str, str]]:
         if self.sparing is not None:
             return self.sparing.to_embed(subject)
-        return [(subject.dialogue.case.id, improvised_text(subject))]
+        return [(subject.dialogue.case.id, subject.improvised_text)]
 
     def check(self, page: Page, embedded: Sequence[Embedded]) -> list[tuple[Flag, ...] | Exception]:
         """Return the flags of each dialogue, remembering all of them for those that follow.

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter, defaultdict
-from html import unescape
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
 from hipo.cli.main import run as hipo
 from pipeline.store.run_store import RunStore
 from scenarios.schemes.registry import load_scheme
+from tests.families.reviewing import review
 from tests.quality.review.serving import Served, served
-from tests.quality.review.visitor import Visitor, csrf_of
 
 pytestmark = pytest.mark.slow
 SCENES = ("wrong_folder", "gatepost", "red_tomatoes", "drawer_six")
@@ -49,25 +47,15 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 def read(site: Served, name: str, emotion: int) -> int:
     """Label all that is on the page as one reviewer, who gives one emotion by its number."""
-    visitor = Visitor(site.url)
-    path, read = visitor.come_in(site.link(), name), 0
-    while path.startswith("/item/"):
-        _, page = visitor.get(path)
-        fields = {"stage": "opinion", "issue": "no"}
-        if 'data-stage="opinion"' not in page.text:
-            read += 1
-            offered: dict[str, list[str]] = defaultdict(list)
-            for field, value in re.findall(
-                r'type="radio" name="([^"]+)" value="([^"]*)"', page.text
-            ):
-                offered[unescape(field)].append(unescape(value))
-            fields = {"stage": "labels"} | {field: values[2] for field, values in offered.items()}
-            fields["t0.emotion"] = offered["t0.emotion"][emotion]
-            assert {"t0.valence", "t0.confidence"} <= set(fields)
-        sent = visitor.submit(path, urlencode({"csrf": csrf_of(page.text), **fields}))
-        assert sent.status == 303
-        path, _ = visitor.get(sent.location)
-    return read
+    seen = set()
+
+    def pick(field: str, values: Sequence[str]) -> str:
+        seen.add(field)
+        return values[emotion if field == "t0.emotion" else 2]
+
+    pages = review(site, name, pick)
+    assert {"t0.emotion", "t0.valence", "t0.confidence"} <= seen
+    return pages
 
 
 def test_a_wanted_emotion_is_said_in_a_scene_made_for_the_subtype(folder: Path) -> None:

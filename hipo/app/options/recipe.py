@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from hipo.app.options.unused import check_used
 from hipo.app.options.values import split
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import changed
-from pipeline.strategies.registry import STRATEGIES
 from scenarios.plugins import load_plugins
 
 RecipeChanges = Mapping[str, Any]
@@ -26,17 +25,23 @@ class RecipeOption:
 
     field: str
     """Dotted, e.g. ``limits.timeout_s``."""
-    name: str
-    kind: type
-    """The type of one value."""
     help: str
-    many: bool = False
-    """Whether it takes several values, repeated or separated by commas."""
+    kind: type = str
+    """The type of one value."""
+    named: str = ""
+    """Its name, where that is not the last part of the field."""
     also: str = ""
     """Another name of it."""
+    many: bool = False
+    """Whether it takes several values, repeated or separated by commas."""
     rare: bool = False
     """Whether it stands under ``--help-all`` alone."""
     group: OptionGroup = OptionGroup.MODELS
+
+    @property
+    def name(self) -> str:
+        """The name people write, such as ``--max-concurrency``; with its negation where it has one."""
+        return self.named or "--" + self.field.rpartition(".")[2].replace("_", "-")
 
     @property
     def parameter(self) -> str:
@@ -44,297 +49,178 @@ class RecipeOption:
         return self.field.replace(".", "_")
 
 
-RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
-    RecipeOption(
-        "scenarios",
-        "--scenarios",
-        str,
-        "Ids, categories, globs or tag:...; default all.",
-        True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "facts",
-        "--facts",
-        str,
-        "Facts, as id or scenario/id, globs too; default all.",
-        True,
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "goals",
-        "--goals",
-        str,
-        "Goal labels; default all of the scheme.",
-        True,
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "turns",
-        "--turns",
-        str,
-        "Improvised exchanges; default 1,2,3.",
-        True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "openings",
-        "--openings",
-        str,
-        "shared (all goals open alike, default), or by-goal (a statement each, the paper's way).",
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "languages",
-        "--language",
-        str,
-        "Language codes; default en.",
-        True,
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "wordings",
-        "--wordings",
-        Path,
-        "Texts of scenarios in that language: files of hipo scenarios translate, or a folder of them.",
-        True,
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "unreviewed",
-        "--unreviewed/--reviewed",
-        bool,
-        "Wordings, too, that no person has read.",
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "n",
-        "-n",
-        int,
-        "How many cases, spread over scenarios, goals and turns; default all.",
-        also="--count",
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "repetitions",
-        "--repetitions",
-        int,
-        "How often to play every case; default 1.",
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "shard",
-        "--shard",
-        str,
-        "i/n: play the i-th of n equal parts of the plan; a budget is that of the part.",
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "seed", "--seed", int, "Seed of the run; default 0.", rare=True, group=OptionGroup.SCENARIOS
-    ),
-    RecipeOption(
-        "scheme", "--scheme", str, "Label scheme: id or file.", group=OptionGroup.SCENARIOS
-    ),
-    RecipeOption(
-        "scenario_dirs",
-        "--scenario-dir",
-        Path,
-        "A folder of scenarios; repeatable.",
-        True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "only_scenario_dirs",
-        "--only",
-        bool,
-        "Of the folders of scenarios alone, without what ships.",
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "real_names",
-        "--real-names/--aliases",
-        bool,
-        "Names as on the public record, which plays documented facts only.",
-        rare=True,
-        group=OptionGroup.SCENARIOS,
-    ),
-    RecipeOption(
-        "strategies",
-        "--strategy",
-        str,
-        f"One or several of {', '.join(STRATEGIES.shipped)}, or one of a plugin; default direct,"
-        " of hipo study the first three.",
-        True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "tactics",
-        "--tactics",
-        str,
-        "free (the actor chooses, default), balanced, or a file.",
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "vary",
-        "--vary",
-        str,
-        "Axes of variation: persona, register, style, opening.",
-        True,
-        rare=True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "consistency.k",
-        "--k",
-        int,
-        "Candidates per utterance (consistency); default 4. Of 2, the first is said.",
-        rare=True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "embedding.model",
-        "--embedding-model",
-        str,
-        "What compares candidates (consistency), and dialogues that are verified.",
-        rare=True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "embedding.device",
-        "--embedding-device",
-        str,
-        "auto (default), cpu, cuda or mps.",
-        rare=True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "prompt_dir",
-        "--prompt-dir",
-        Path,
-        "A folder whose templates replace the shipped ones.",
-        rare=True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "plugins",
-        "--plugin",
-        Path,
-        "A Python file of extensions; repeatable.",
-        True,
-        rare=True,
-        group=OptionGroup.STRATEGIES,
-    ),
-    RecipeOption(
-        "models.default.model",
-        "--model",
-        str,
-        "provider/name for every role; see: hipo models.",
-        also="-m",
-    ),
-    *(
+_BY_HEADING: Mapping[OptionGroup, tuple[RecipeOption, ...]] = {
+    OptionGroup.SCENARIOS: (
+        RecipeOption("scenarios", "Ids, categories, globs or tag:...; default all.", many=True),
         RecipeOption(
-            f"models.{role}.model", f"--{role}-model", str, f"Another model for {what}.", rare=True
-        )
-        for role, what in (
-            ("initiator", "the initiator"),
-            ("responder", "the responder"),
-            ("reflector", "reflection"),
-        )
+            "facts", "Facts, as id or scenario/id, globs too; default all.", many=True, rare=True
+        ),
+        RecipeOption("goals", "Goal labels; default all of the scheme.", many=True, rare=True),
+        RecipeOption("turns", "Improvised exchanges; default 1,2,3.", many=True),
+        RecipeOption(
+            "openings",
+            "shared (all goals open alike, default), or by-goal (a statement each, the paper's way).",
+            rare=True,
+        ),
+        RecipeOption(
+            "languages", "Language codes; default en.", named="--language", many=True, rare=True
+        ),
+        RecipeOption(
+            "wordings",
+            "Texts of scenarios in that language: files of hipo scenarios translate, or a folder of them.",
+            Path,
+            many=True,
+            rare=True,
+        ),
+        RecipeOption(
+            "unreviewed",
+            "Wordings, too, that no person has read.",
+            bool,
+            named="--unreviewed/--reviewed",
+            rare=True,
+        ),
+        RecipeOption(
+            "n",
+            "How many cases, spread over scenarios, goals and turns; default all.",
+            int,
+            named="-n",
+            also="--count",
+        ),
+        RecipeOption("repetitions", "How often to play every case; default 1.", int, rare=True),
+        RecipeOption(
+            "shard",
+            "i/n: play the i-th of n equal parts of the plan; a budget is that of the part.",
+            rare=True,
+        ),
+        RecipeOption("seed", "Seed of the run; default 0.", int, rare=True),
+        RecipeOption("scheme", "Label scheme: id or file."),
+        RecipeOption(
+            "scenario_dirs",
+            "A folder of scenarios; repeatable.",
+            Path,
+            named="--scenario-dir",
+            many=True,
+        ),
+        RecipeOption(
+            "only_scenario_dirs",
+            "Of the folders of scenarios alone, without what ships.",
+            bool,
+            named="--only",
+            rare=True,
+        ),
+        RecipeOption(
+            "real_names",
+            "Names as on the public record, which plays documented facts only.",
+            bool,
+            named="--real-names/--aliases",
+            rare=True,
+        ),
     ),
-    RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
-    RecipeOption(
-        "models.default.api_key_env",
-        "--api-key-env",
-        str,
-        "Variable that holds the key.",
-        rare=True,
+    OptionGroup.STRATEGIES: (
+        RecipeOption(
+            "strategies",
+            "One or several of direct, reflective, consistency, verified, screenplay, or one of a plugin; default direct, of hipo study the first three.",
+            named="--strategy",
+            many=True,
+        ),
+        RecipeOption("tactics", "free (the actor chooses, default), balanced, or a file."),
+        RecipeOption(
+            "vary", "Axes of variation: persona, register, style, opening.", many=True, rare=True
+        ),
+        RecipeOption(
+            "consistency.k",
+            "Candidates per utterance (consistency); default 4. Of 2, the first is said.",
+            int,
+            rare=True,
+        ),
+        RecipeOption(
+            "embedding.model",
+            "What compares candidates (consistency), and dialogues that are verified.",
+            named="--embedding-model",
+            rare=True,
+        ),
+        RecipeOption(
+            "embedding.device",
+            "auto (default), cpu, cuda or mps.",
+            named="--embedding-device",
+            rare=True,
+        ),
+        RecipeOption(
+            "prompt_dir", "A folder whose templates replace the shipped ones.", Path, rare=True
+        ),
+        RecipeOption(
+            "plugins",
+            "A Python file of extensions; repeatable.",
+            Path,
+            named="--plugin",
+            many=True,
+            rare=True,
+        ),
     ),
-    RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2.", rare=True),
-    RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6.", rare=True),
-    RecipeOption(
-        "models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024.", rare=True
+    OptionGroup.MODELS: (
+        RecipeOption(
+            "models.default.model", "provider/name for every role; see: hipo models.", also="-m"
+        ),
+        RecipeOption(
+            "models.initiator.model",
+            "Another model for the initiator.",
+            named="--initiator-model",
+            rare=True,
+        ),
+        RecipeOption(
+            "models.responder.model",
+            "Another model for the responder.",
+            named="--responder-model",
+            rare=True,
+        ),
+        RecipeOption(
+            "models.reflector.model",
+            "Another model for reflection.",
+            named="--reflector-model",
+            rare=True,
+        ),
+        RecipeOption("models.default.base_url", "Where to send requests."),
+        RecipeOption("models.default.api_key_env", "Variable that holds the key.", rare=True),
+        RecipeOption("models.default.temperature", "Default 0.2.", float, rare=True),
+        RecipeOption("models.default.top_p", "Default 0.6.", float, rare=True),
+        RecipeOption("models.default.max_tokens", "Longest answer; default 1024.", int, rare=True),
+        RecipeOption(
+            "models.default.structured",
+            "How answers get their form: auto (default), native (a schema is sent), instruct (in words).",
+            rare=True,
+        ),
     ),
-    RecipeOption(
-        "models.default.structured",
-        "--structured",
-        str,
-        "How answers get their form: auto (default), native (a schema is sent), instruct (in words).",
-        rare=True,
+    OptionGroup.LIMITS: (
+        RecipeOption("prices", "A price table that goes before the shipped one.", Path, rare=True),
+        RecipeOption("budget_usd", "Stop before it costs more.", float),
+        RecipeOption("budget_tokens", "Stop before the run uses more tokens.", int, rare=True),
+        RecipeOption(
+            "limits.max_concurrency",
+            "Requests in flight per model; default auto: found out, up to 1024; 32 in this process.",
+        ),
+        RecipeOption(
+            "limits.batch",
+            "Ask in batches at half the price (openai/, anthropic/); takes hours: docs/batches.md.",
+            bool,
+        ),
+        RecipeOption("limits.max_requests_per_minute", "Per model.", int, rare=True),
+        RecipeOption("limits.max_tokens_per_minute", "Per model.", int, rare=True),
+        RecipeOption(
+            "limits.timeout_s",
+            "Seconds allowed for a request; default 600 for compatible/ and hf/, else 120.",
+            float,
+            named="--timeout",
+            rare=True,
+        ),
+        RecipeOption(
+            "limits.wait_for_endpoint",
+            "How long to wait for an endpoint that does not answer, e.g. 30m; 0 does not; default 1h.",
+            rare=True,
+        ),
     ),
-    RecipeOption(
-        "prices",
-        "--prices",
-        Path,
-        "A price table that goes before the shipped one.",
-        rare=True,
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "budget_usd", "--budget-usd", float, "Stop before it costs more.", group=OptionGroup.LIMITS
-    ),
-    RecipeOption(
-        "budget_tokens",
-        "--budget-tokens",
-        int,
-        "Stop before the run uses more tokens.",
-        rare=True,
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "limits.max_concurrency",
-        "--max-concurrency",
-        str,
-        "Requests in flight per model; default auto: found out, up to 1024; 32 in this process.",
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "limits.batch",
-        "--batch",
-        bool,
-        "Ask in batches at half the price (openai/, anthropic/); takes hours: docs/batches.md.",
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "limits.max_requests_per_minute",
-        "--max-requests-per-minute",
-        int,
-        "Per model.",
-        rare=True,
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "limits.max_tokens_per_minute",
-        "--max-tokens-per-minute",
-        int,
-        "Per model.",
-        rare=True,
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "limits.timeout_s",
-        "--timeout",
-        float,
-        "Seconds allowed for a request; default 600 for compatible/ and hf/, else 120.",
-        rare=True,
-        group=OptionGroup.LIMITS,
-    ),
-    RecipeOption(
-        "limits.wait_for_endpoint",
-        "--wait-for-endpoint",
-        str,
-        "How long to wait for an endpoint that does not answer, e.g. 30m; 0 does not; default 1h.",
-        rare=True,
-        group=OptionGroup.LIMITS,
-    ),
+}
+RECIPE_OPTIONS: tuple[RecipeOption, ...] = tuple(
+    replace(option, group=heading) for heading, options in _BY_HEADING.items() for option in options
 )
 OPTION_OF: Mapping[str, str] = {
     option.field: option.name.partition("/")[0] for option in RECIPE_OPTIONS

@@ -25,7 +25,7 @@ from hipo.cli.main import command_app
 from hipo.cli.options.plain import DRY_RUN, JSON_SHAPES, QUIET, ResumeChoice, with_group
 from hipo.cli.options.shared import with_recipe_options, with_status_file
 from hipo.cli.terminal.console import Format, hush, others_apart, write_json
-from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
 from hipo.cli.terminal.wrapping import write_text
@@ -170,10 +170,7 @@ def run(
         write_json(evaluated_as_json(done))
     elif not quiet:
         write_text(evaluated_as_text(done))
-    outcome = done.outcome
-    if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    return ExitCode.FAILED_CASES if done.counts.get("failed") else ExitCode.DONE
+    return ended(done.outcome, failed=done.counts.get("failed"))
 
 
 def _dry_run(

@@ -18,7 +18,7 @@ from hipo.cli.reports.quota import quota_as_json, quota_as_text
 from hipo.cli.reports.run import state_as_json, summary
 from hipo.cli.reports.saturation import saturation_as_json, saturation_as_text
 from hipo.cli.terminal.console import Format, others_apart, write_json
-from hipo.cli.terminal.errors import ExitCode, StoppedEarly, say
+from hipo.cli.terminal.errors import ended, say
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.wrapping import write_text
 
@@ -70,10 +70,8 @@ def run_prepared(
     elif not quiet:
         write_text(_as_text(run, prepared, play, ending))
     outcome = run.outcome
-    if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     failed = run.state().failed or outcome.unjudged
-    return ExitCode.FAILED_CASES if failed else ExitCode.DONE
+    return ended(outcome, failed=failed)
 
 
 def _as_json(

@@ -32,7 +32,7 @@ from hipo.cli.terminal.console import (
     reasons,
     write_json,
 )
-from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from pipeline.recipes.recipe import Recipe
 
@@ -114,9 +114,7 @@ def translate(
     elif not quiet:
         print(_as_text(done))
     outcome = done.outcome
-    if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
+    return ended(outcome, failed=outcome.failed)
 
 
 def _dry_run(ready: ReadyTranslation, output_format: Format) -> ExitCode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hipo.cli.main import command_app
 from hipo.cli.terminal.console import write_json
-from scenarios.schemes.json_schema import scheme_schema
+from scenarios.json_schema import scheme_schema
 
 app = command_app()
 

@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -18,6 +18,10 @@ from hipo.cli.terminal.wrapping import harmless, terminal_width, wrapped
 from pipeline.stopping import stop
 from scenarios.errors import DISK_FULL, HipoError, RunError
 from scenarios.located import shortened
+
+if TYPE_CHECKING:
+    from hipo.app.study import StudyOutcome
+    from pipeline.playing.runner import RunOutcome
 
 
 class ExitCode(IntEnum):
@@ -84,6 +88,17 @@ class StoppedEarly(RunError):
         """Join the reason with one advice: the one that is given, or what holds for the code."""
         super().__init__(f"{reason}\n  {advice or ENDINGS[code][1]}")
         self.code = code
+
+
+def ended(outcome: RunOutcome | StudyOutcome, *, failed: object) -> ExitCode:
+    """Return the exit code of a run, which has failed cases where ``failed`` is true.
+
+    Raises:
+        StoppedEarly: it ended before it was complete.
+    """
+    if outcome.stopped is not None:
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
+    return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 
 def say(message: str) -> None:

@@ -13,7 +13,7 @@ from hipo.app.verification.jury import hear_jurors
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import Verified, check_judging
 from hipo.cli.terminal.console import Format, others_apart, plural, reasons, write_json
-from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.errors import ended
 from pipeline.store.queries.annotations import open_annotations
 from prompts.scheme_text import label_text
 
@@ -53,9 +53,7 @@ def run_jury(
         elif not quiet:
             print(jury_as_text(done, labels))
     outcome = done.outcome
-    if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
+    return ended(outcome, failed=outcome.failed)
 
 
 def jury_labels(folder: Path) -> JuryLabels:

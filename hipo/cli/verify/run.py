@@ -18,7 +18,7 @@ from hipo.app.verification.verify import make_ready, verify_async
 from hipo.cli.reports.estimate import at_providers_as_text, judging_as_json, judging_as_text
 from hipo.cli.reports.verification import findings_as_json, findings_as_text, read_findings
 from hipo.cli.terminal.console import Format, others_apart, write_json
-from hipo.cli.terminal.errors import ExitCode, StoppedEarly
+from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.wrapping import write_text
 from pipeline.store.run_store import RunStore
@@ -53,10 +53,7 @@ def run_verification(
         write_json(findings_as_json(done, findings))
     elif not quiet:
         write_text(findings_as_text(done, findings))
-    outcome = done.outcome
-    if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
+    return ended(done.outcome, failed=done.outcome.failed)
 
 
 def check_batch(folder: Path, overrides: VerificationOverrides, jury: JuryRequest | None) -> None:

@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hipo.cli.main import run
 from scenarios.pack import LIBRARY
@@ -62,6 +64,12 @@ def offline(hipo: Hipo) -> Hipo:
         return hipo("generate", "--model", "offline/rules", "--scenarios", "used_car", *arguments)
 
     return call
+
+
+def generating(hipo: Hipo, folder: Path, recipe: Mapping[str, object]) -> Hipo:
+    """Return ``hipo generate`` with a recipe, whose run is in ``run``."""
+    (folder / "small.yaml").write_text(yaml.safe_dump(dict(recipe)))
+    return partial(hipo, "generate", "small.yaml", "-o", "run")
 
 
 Answer = tuple[int, str, str]

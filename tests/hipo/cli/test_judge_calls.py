@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from pipeline.executors.local import width_for
 from pipeline.offline_judge.engine import answer as judge_answer
-from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.conftest import Hipo, generating
 from tests.pipeline.integration.command import Hipo as Process
 from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer
@@ -31,12 +30,7 @@ LABELS = "select distinct dialogue, turn, dimension, value from labels where kin
 
 @pytest.fixture
 def generate(hipo: Hipo, tmp_path: Path) -> Hipo:
-    (tmp_path / "small.yaml").write_text(yaml.safe_dump(RECIPE))
-
-    def call(*arguments: str):
-        return hipo("generate", "small.yaml", "-o", "run", *arguments)
-
-    return call
+    return generating(hipo, tmp_path, RECIPE)
 
 
 def at(server: WireServer) -> tuple[str, ...]:

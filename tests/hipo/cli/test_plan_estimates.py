@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from pipeline.offline_judge.engine import answer as judge_answer
-from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.conftest import Hipo, generating
 from tests.hipo.cli.damage import PAGE
 from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer
@@ -27,12 +26,7 @@ RECIPE = {
 
 @pytest.fixture
 def generate(hipo: Hipo, tmp_path: Path) -> Hipo:
-    (tmp_path / "small.yaml").write_text(yaml.safe_dump(RECIPE))
-
-    def call(*arguments: str):
-        return hipo("generate", "small.yaml", "-o", "run", *arguments)
-
-    return call
+    return generating(hipo, tmp_path, RECIPE)
 
 
 def planned(generate: Hipo, *arguments: str) -> Any:

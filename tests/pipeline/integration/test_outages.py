@@ -77,6 +77,11 @@ class Meddler(Silent):
         return [n for n in self.notes if "Ctrl-C stops" in n or "takes requests again" in n]
 
 
+def faulty(server: WireServer, faults: Faults) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Return what makes a server have faults, and what mends it."""
+    return partial(setattr, server, "faults", faults), partial(setattr, server, "faults", Faults())
+
+
 def recipe(server: WireServer, n: int = 30, **changes: object) -> Recipe:
     return Recipe.model_validate(
         {
@@ -142,13 +147,7 @@ def test_a_server_that_is_started_after_the_run_is_waited_for(
 def test_a_server_that_cannot_serve_for_a_while_costs_no_case(
     server: WireServer, tmp_path: Path, status: int, workers: int | None
 ) -> None:
-    def busy() -> None:
-        server.faults = Faults(canned=(status, BUSY))
-
-    def ready() -> None:
-        server.faults = Faults()
-
-    watcher = Meddler(10, busy, ready)
+    watcher = Meddler(10, *faulty(server, Faults(canned=(status, BUSY))))
     generate(recipe(server), output=tmp_path / "run", watcher=watcher, workers=workers)
     assert_nothing_lost(tmp_path / "run", server, 30)
     assert f"(status {status}" in watcher.outages[0]
@@ -160,14 +159,8 @@ def test_cases_that_failed_before_an_outage_was_known_to_be_one_are_played_again
 ) -> None:
     """With one request in flight it takes five cases, four of which have failed by then."""
 
-    def broken() -> None:
-        server.faults = Faults(canned=(500, BUSY))
-
-    def ready() -> None:
-        server.faults = Faults()
-
     narrow = recipe(server, 12, limits={"max_concurrency": 1, "max_attempts": 5})
-    watcher = Meddler(5, broken, ready)
+    watcher = Meddler(5, *faulty(server, Faults(canned=(500, BUSY))))
     done = generate(narrow, output=tmp_path / "run", watcher=watcher)
     assert done.outcome is not None
     assert (done.outcome.done, done.outcome.failed, done.outcome.stopped) == (12, {}, None)
@@ -179,14 +172,8 @@ def test_cases_that_failed_before_an_outage_was_known_to_be_one_are_played_again
 def test_a_server_that_answers_nothing_for_a_while_costs_no_case(
     server: WireServer, tmp_path: Path
 ) -> None:
-    def hang() -> None:
-        server.faults = Faults(rates={"hang": 1.0})
-
-    def ready() -> None:
-        server.faults = Faults()
-
     hasty = recipe(server, limits={"max_concurrency": 8, "timeout_s": 0.5, "max_attempts": 2})
-    watcher = Meddler(10, hang, ready)
+    watcher = Meddler(10, *faulty(server, Faults(rates={"hang": 1.0})))
     done = generate(hasty, output=tmp_path / "run", watcher=watcher)
     assert done.outcome is not None
     assert (done.outcome.done, done.outcome.failed, done.outcome.stopped) == (30, {}, None)
@@ -230,12 +217,6 @@ def test_what_was_not_judged_before_an_outage_was_known_to_be_one_is_judged_afte
 ) -> None:
     """Every case is tried once, and the outage is declared with the fifth that fails."""
 
-    def broken() -> None:
-        server.faults = Faults(canned=(500, BUSY))
-
-    def ready() -> None:
-        server.faults = Faults()
-
     server.answer = judge_answer
     narrow = recipe(
         server,
@@ -249,7 +230,7 @@ def test_what_was_not_judged_before_an_outage_was_known_to_be_one_is_judged_afte
         self_judgement=False,
         policy="gates",
     )
-    watcher = Meddler(5, broken, ready)
+    watcher = Meddler(5, *faulty(server, Faults(canned=(500, BUSY))))
     play = VerifiedPlay(judging, accepted=accepted, most=12)
     done = generate(narrow, output=tmp_path / "run", watcher=watcher, play=play)
     assert done.outcome is not None

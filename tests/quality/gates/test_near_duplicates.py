@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.gates.improvised import improvised_text
 from quality.gates.near_duplicates import NearDuplicates
 
 SAID = (
@@ -86,7 +85,7 @@ def test_vectors_beyond_the_window_are_forgotten_too(stage):
 
 
 def test_only_improvised_turns_are_compared(stage):
-    assert improvised_text(stage.play(*SAID)) == "\n".join(SAID)
+    assert stage.play(*SAID).improvised_text == "\n".join(SAID)
 
 
 @given(st.lists(st.text(max_size=80), min_size=2, max_size=4))
