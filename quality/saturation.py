@@ -53,7 +53,7 @@ class SaturationCurve:
         twin = self._memory.twin_by_words(GatedDialogue(dialogue, None, self.scheme))
         self._is_new.append(twin is None)
         if twin is not None:
-            self._shared.update(_alike(case, twin))
+            self._shared.update(_alike(case, twin.case))
         return twin is None
 
     def extend(self, dialogues: Iterable[Dialogue]) -> None:

@@ -167,6 +167,9 @@ class Scenario(Strict):
     """Tags of the scheme, to select scenarios by."""
     languages: tuple[str, ...] = ("en",)
     """Languages the texts are written in (BCP 47)."""
+    variant_of: Identifier | None = None
+    """The id of a scenario that it tells anew, in another language or with other names, if it does:
+    both stay in one split of an export."""
     background: Text
     """Three to six sentences both roles know."""
     flow: Annotated[tuple[Phase, ...], Field(max_length=40)] = ()
@@ -289,7 +292,13 @@ class Scenario(Strict):
 
 
 _ROLE_DEFAULTS: Mapping[str, object] = {"labelled": False, "speaks": True}
-_DEFAULTS: Mapping[str, object] = {"flow": [], "goals": [], "data": {}, "wording": None}
+_DEFAULTS: Mapping[str, object] = {
+    "flow": [],
+    "goals": [],
+    "data": {},
+    "wording": None,
+    "variant_of": None,
+}
 
 
 def _check_pair(roles: Mapping[str, Role]) -> None:

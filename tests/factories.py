@@ -198,12 +198,14 @@ def make_choice_row(
     return ChoiceRow(sample, epoch, status, "stop", text)
 
 
-def make_material(dialogues: Iterable[Dialogue], scheme: str = "hipo") -> list[MaterialItem]:
-    """Return what dialogues on scenarios of the library are made of: the scheme, the templates."""
+def make_material(
+    dialogues: Iterable[Dialogue], scheme: str = "hipo", own: Sequence[Scenario] = ()
+) -> list[MaterialItem]:
+    """Return what dialogues on scenarios of the library, or one's own, are made of."""
     names = sorted({dialogue.case.scenario for dialogue in dialogues})
     scenarios = [library().scenarios[name] for name in names if name in library().scenarios]
     return material_items(
-        scheme=make_scheme(scheme), scenarios=scenarios, prompts=make_actor_prompts(scheme)
+        scheme=make_scheme(scheme), scenarios=[*scenarios, *own], prompts=make_actor_prompts(scheme)
     )
 
 
@@ -223,6 +225,7 @@ def make_run(
     failed: Iterable[tuple[Case, str]] = (),
     each: Each | None = None,
     scheme: str = "hipo",
+    own: Sequence[Scenario] = (),
 ) -> Path:
     """Write a run of finished dialogues into ``folder`` and return the folder.
 
@@ -236,6 +239,7 @@ def make_run(
         each: called with the store, a dialogue and its number when that dialogue is stored: to
             record calls, judgements, flags and decisions.
         scheme: the label scheme, with a version where it is not the newest.
+        own: scenarios that are not in the library.
     """
     lost = list(failed)
     described = arms or {arm: make_arm() for arm in dict.fromkeys(d.arm for d in dialogues)}
@@ -251,7 +255,7 @@ def make_run(
         if each is not None:
             await asyncio.gather(*(each(store, d, number) for number, d in enumerate(dialogues)))
 
-    configuration, material = config or RunConfiguration(), make_material(dialogues, scheme)
+    configuration, material = config or RunConfiguration(), make_material(dialogues, scheme, own)
     with RunStore.create(folder, configuration, material=material, name=name) as store:
         asyncio.run(write(store))
         store.set_state("finished_with_failures" if lost else "finished")

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from outputs.contamination.contamination import overlap_share, reworded_share
+from outputs.contamination.kept_together import Why
 from outputs.dataset.glance import at_a_glance
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
 from outputs.markdown import rendered
@@ -34,6 +35,11 @@ _SIZES = (
 TRAINERS = "trainers"
 """The folder of a set with the messages alone, beside which a script and configurations lie."""
 _SPLITS = ("train", "validation", "test")
+_WHYS: Mapping[Why, str] = {
+    "variant_of": "declared to tell the same",
+    "background": "words of the background",
+    "dialogues": "dialogues of one that are nearly the other's",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
         "goal_remark": READER_REMARK,
         **_confirmations(facts),
         "agreement": [_agreement(facts, row) for row in facts.reliability.agreement],
+        "whys": _WHYS,
         "contamination": [
             {
                 **found,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import orjson
 
+from outputs.contamination.kept_together import AlikeScenarios
 from outputs.dataset.told_audit import ToldAudit
 from outputs.reliability.reliability import Reliability
 from outputs.selecting.left_out import LeftOut
@@ -161,6 +162,10 @@ class ExportFacts:
     """Rows in the set that repeat another of their case word for word, labels alike."""
     by_people: int = 0
     """Utterances that rows are about whose labels are those that most people gave."""
+    together: tuple[AlikeScenarios, ...] = field(default=(), kw_only=True)
+    """Scenarios that are in one split because they are alike."""
+    across: int = field(default=0, kw_only=True)
+    """Dialogues of the runs that are nearly one of another split."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())
     """Summaries of the comparisons with other sets (:mod:`outputs.contamination.contamination`)."""
     audit: ToldAudit | None = None
@@ -258,6 +263,8 @@ def write_manifest(
         },
         "files": [_listed(path, folder, files) for path in paths],
         "splits": dict(groups),
+        "together": [asdict(alike) for alike in facts.together],
+        "near_duplicates_across_splits": facts.across,
         "notes": list(notes),
     }
     (folder / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")

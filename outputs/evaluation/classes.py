@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from outputs.evaluation.cells import (
     Cell,
     estimate_cell,
@@ -13,13 +15,14 @@ from outputs.evaluation.evaluated import Contender, Evaluated, ReferenceView
 from outputs.plots.heatmap import heatmap
 from outputs.report.page import Fold, Grid, Plot, ReportSection, Table
 from outputs.report.wording import count, part
+from quality.evaluation.label_matrix import ALL_MODELS, LabelMatrix
 from quality.evaluation.scores import Scores
 
 NO_LABEL = "no label read"
 _LEAD = (
     "How well each label is found, and what is given in its place. Rows of a picture are the right "
     "labels, columns those that the model gave; the darker a cell, the larger its share of the "
-    "row. The frame marks what is right. Macro-F1 is the mean F1, balanced accuracy the mean "
+    "row. The frame marks what is right. Of several models the last picture adds all up. Macro-F1 is the mean F1, balanced accuracy the mean "
     "recall, over the labels that are right somewhere."
 )
 
@@ -41,23 +44,32 @@ def classes_section(evaluated: Evaluated) -> ReportSection:
 def confusion_plots(
     evaluated: Evaluated, task: str, dimension: str, view: ReferenceView
 ) -> dict[Contender, Plot]:
-    """Return a picture of the confusion of each model on one dimension of a task."""
-    plots = {}
+    """Return a picture of the confusion of each model on one dimension of a task.
+
+    Where several models were asked in a mode, one of all of them added up stands behind theirs.
+    """
+    given: dict[Contender, LabelMatrix] = {}
+    by_mode: defaultdict[str, list[Scores]] = defaultdict(list)
     for one in evaluated.contenders(task, dimension):
         score = evaluated.score(task, dimension, view, one)
         if score is not None and score.n:
-            plots[one] = _plot(evaluated, score, evaluated.named(one, task), view)
-    return plots
+            given[one] = LabelMatrix.of([score])
+            by_mode[one.mode].append(score)
+    for mode, scores in by_mode.items():
+        if len(scores) > 1:
+            given[Contender(ALL_MODELS, mode)] = LabelMatrix.of(scores)
+    title = evaluated.record.title(dimension)
+    return {
+        one: _plot(matrix, title, evaluated.named(one, task), view) for one, matrix in given.items()
+    }
 
 
-def _plot(evaluated: Evaluated, score: Scores, name: str, view: ReferenceView) -> Plot:
-    rows = [i for i, row in enumerate(score.matrix) if sum(row) or score.unread[i]]
-    columns = [*score.labels, *([NO_LABEL] if any(score.unread) else [])]
-    counts = [[*score.matrix[i], score.unread[i]][: len(columns)] for i in rows]
-    names = [score.labels[i] for i in rows]
-    right = sum(score.matrix[i][i] for i in range(len(score.labels)))
-    said = f"{part(right, score.n)} are right"
-    title = evaluated.record.title(score.dimension)
+def _plot(given: LabelMatrix, title: str, name: str, view: ReferenceView) -> Plot:
+    rows = [i for i, row in enumerate(given.counts) if sum(row) or given.unread[i]]
+    columns = [*given.labels, *([NO_LABEL] if any(given.unread) else [])]
+    counts = [[*given.counts[i], given.unread[i]][: len(columns)] for i in rows]
+    names = [given.labels[i] for i in rows]
+    said = f"{part(given.right, given.n)} are right"
     drawn = heatmap(
         names,
         columns,

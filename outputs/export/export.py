@@ -16,10 +16,11 @@ from outputs.dataset.divided_writer import DividedWriter
 from outputs.dataset.folder import check_target, staged
 from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
 from outputs.dataset.scheme_file import write_scheme
-from outputs.export.balance import Balance, balanced_column
+from outputs.export.balance import Balance, balanced_column, classes_by_tag
 from outputs.export.facts import Seen, counts_to_note, export_facts
 from outputs.export.nothing_left import nothing_left
-from outputs.export.splits import SplitPlan, plan_splits, same_situation
+from outputs.export.planning import planned_splits, played
+from outputs.export.splits import SplitPlan
 from outputs.formats.registry import FORMATS
 from outputs.kinds.export_kind import KINDS, ExportOptions
 from outputs.rows.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
@@ -95,14 +96,7 @@ def export(
     with opened(selection) as found, told_of_plugin(KINDS, options.kind):
         options = replace(options, listed=found.lists_people)
         task = options.chosen_task
-        plan = plan_splits(
-            found.tallies(),
-            {scenario.id: scenario.category for scenario in found.scenarios},
-            situations=same_situation(found.scenarios),
-            by=options.split_by,
-            fractions=options.fractions,
-            seed=options.seed,
-        )
+        plan = planned_splits(found, options)
         rejected: Collection[int] = ()
 
         def all_rows() -> Iterator[Row]:
@@ -217,13 +211,15 @@ def _balanced(
     dimension = options.balance
     if dimension is None:
         return None
-    column = balanced_column(found.scheme, dimension)
+    of_scheme = dimension in {known.id for known in found.scheme.dimensions}
+    classes = None if of_scheme else classes_by_tag(played(found), dimension)
+    column = balanced_column(found.scheme, dimension) if classes is None else "scenario"
     if column not in {known.name for known in source.columns}:
         raise UsageError(
             f"--balance {dimension}: rows of --to {options.kind} have no column {column!r}",
             "leave it out, or balance by the goal",
         )
-    balance = Balance(column, plan.seed)
+    balance = Balance(column, plan.seed, classes)
     for split, row in split_rows(found, source, plan, rejected=rejected):
         balance.count(split, row)
     balance.settle()
@@ -310,7 +306,13 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         place=(draft, job.folder.name),
         lengths=table,
     )
-    facts = replace(facts, wordings=tuple(sorted(seen.wordings)), repeated=repeated_by(source))
+    facts = replace(
+        facts,
+        wordings=tuple(sorted(seen.wordings)),
+        repeated=repeated_by(source),
+        together=plan.together,
+        across=plan.across,
+    )
     if document is not None:
         facts = document(draft, facts)
     notes = (*left_out_notes(counted), *_notes(job, source, facts))

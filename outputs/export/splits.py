@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import random
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outputs.contamination.kept_together import AlikeScenarios
 from outputs.kinds.split_shares import SPLITS, Fractions, Split, SplitBy
-from pipeline.importing.situations import NO_BACKGROUND
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
 from scenarios.plural import plural
-from scenarios.spec import Scenario
 
 _PASSES = 20
 _SWAPPED = 400
@@ -34,6 +31,10 @@ class SplitPlan:
     seed: int
     groups: Mapping[str, Split]
     """By scenario, or ``scenario/fact``."""
+    together: tuple[AlikeScenarios, ...] = ()
+    """Scenarios that are in one split because they are alike."""
+    across: int = 0
+    """Dialogues that are nearly one of another split, all the same."""
 
     @property
     def splits(self) -> tuple[Split, ...]:
@@ -57,31 +58,6 @@ def group_of(by: SplitBy, scenario: str, fact: str) -> str:
     return scenario if by == "scenario" else f"{scenario}/{fact}"
 
 
-def same_situation(scenarios: Iterable[Scenario]) -> dict[str, str]:
-    """Return for every scenario the first, by id, of those with the same background.
-
-    Imported dialogues of one situation and several facts are scenarios of such a kind, and so is a
-    scenario that was copied. Signs and capitals do not count; no background is nobody's.
-    """
-    first: dict[str, str] = {}
-    leader: dict[str, str] = {}
-
-    def led_by(scenario: str) -> str:
-        while leader[scenario] != scenario:
-            scenario = leader[scenario]
-        return scenario
-
-    for scenario in scenarios:
-        leader.setdefault(scenario.id, scenario.id)
-        if scenario.background == NO_BACKGROUND:
-            continue
-        words = re.findall(r"\w+", unicodedata.normalize("NFKC", scenario.background).casefold())
-        other = first.setdefault(" ".join(words), scenario.id)
-        before, after = sorted((led_by(scenario.id), led_by(other)))
-        leader[after] = before
-    return {scenario: led_by(scenario) for scenario in leader}
-
-
 def plan_splits(
     tallies: Sequence[GroupTally],
     categories: Mapping[str, str],
@@ -90,20 +66,23 @@ def plan_splits(
     by: SplitBy,
     fractions: Fractions,
     seed: int,
+    tags: Mapping[str, str] | None = None,
 ) -> SplitPlan:
-    """Divide groups so that categories, goals and labels are spread as the whole is.
+    """Divide groups so that categories, goals, labels and tags are spread as the whole is.
 
     Groups are dealt out in a seeded order, each to the split whose shares it brings nearest to
     what is asked for; then single groups are moved and swapped while that helps. The distance is a
-    chi-square over the counts of each category, goal and label.
+    chi-square over the counts of each category, goal, label and tag.
 
     Args:
         tallies: dialogues and labels by scenario and fact.
         categories: of the scenarios.
-        situations: the name of what every scenario stays together with, see :func:`same_situation`.
+        situations: the name of what every scenario stays together with, see
+            :func:`outputs.contamination.kept_together.led_by`.
         by: what must not be divided.
         fractions: see :func:`checked_fractions`.
         seed: of the order; the same seed divides the same tallies in the same way.
+        tags: of the scenarios, where each has just one.
 
     Raises:
         UsageError: there are fewer groups than splits.
@@ -111,7 +90,8 @@ def plan_splits(
     facts = {(tally.scenario, tally.fact) for tally in tallies}
     kept = situations if by == "scenario" else {}
     together = {group_of(by, s, fact): group_of(by, kept.get(s, s), fact) for s, fact in facts}
-    counts = _strata(tallies, categories, by, together)
+    named = {"category": categories, **({"tag": tags} if tags else {})}
+    counts = _strata(tallies, named, by, together)
     groups = sorted(counts)
     used = [i for i, fraction in enumerate(fractions) if fraction > 0]
     if not groups:  # what is wrong is told where it is known
@@ -120,7 +100,7 @@ def plan_splits(
         finer = by == "scenario" and len(facts) >= len(used)
         told = plural(len(together), by)
         if len(together) > len(groups):
-            told += f" with {plural(len(groups), 'background')}"
+            told += f" that tell {plural(len(groups), 'situation')}"
         raise UsageError(
             f"{told} cannot be divided into {len(used)} splits, and none may be in two",
             f"{'divide by facts (--split-by fact), or ' if finer else ''}take fewer splits "
@@ -139,17 +119,18 @@ def plan_splits(
 
 def _strata(
     tallies: Sequence[GroupTally],
-    categories: Mapping[str, str],
+    named: Mapping[str, Mapping[str, str]],
     by: SplitBy,
     together: Mapping[str, str],
 ) -> dict[str, Counter[tuple[str, str]]]:
-    """Count each group by (kind, value): category, goal, and every dimension."""
+    """Count each group by (kind, value): goal, every dimension, and what scenarios are called by."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for tally in tallies:
         counter = counts.setdefault(together[group_of(by, tally.scenario, tally.fact)], Counter())
         if tally.dimension is None:
             counter["goal", tally.label] += tally.n
-            counter["category", categories.get(tally.scenario, "")] += tally.n
+            for kind, of_scenario in named.items():
+                counter[kind, of_scenario.get(tally.scenario, "")] += tally.n
         else:
             counter[f"label {tally.dimension}", tally.label] += tally.n
     return counts

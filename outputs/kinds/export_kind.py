@@ -62,7 +62,7 @@ class ExportOptions:
     fractions: Fractions = DEFAULT_FRACTIONS
     seed: int = 0
     balance: str | None = None
-    """The dimension whose labels get the same number of rows in each split."""
+    """What gets the same number of rows in each split: the labels of a dimension, or tags."""
     include_deception: bool = False
     """Whether a model may learn to deceive."""
     pairs: tuple[Origin, ...] = DEFAULT_ORIGINS

@@ -75,7 +75,7 @@ _ROWS: Final[Mapping[str, str]] = {
     INCOMPLETE: "of somebody who did not give all labels",
     "duplicate": "the same as another row",
     "overlap": "overlap with another set",
-    "balance": "of labels that are commoner than the rarest (--balance)",
+    "balance": "of labels or tags that are commoner than the rarest (--balance)",
 }
 
 

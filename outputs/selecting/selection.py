@@ -259,6 +259,12 @@ class OpenSelection:
             for tally in (*run.corpus.tallies(), *run.corpus.label_tallies())
         ]
 
+    def every_dialogue(self) -> Iterator[Dialogue]:
+        """Yield all generated dialogues of the runs, selected or not, as :meth:`tallies` counts them."""
+        for run in self.runs:
+            for entry in run.corpus.entries(CorpusFilter(), rationales=False):
+                yield entry.dialogue
+
     def corpus_filter(self, run: OpenRun, verdicts: Sequence[Verdict] = ()) -> CorpusFilter | None:
         """Return the filter of one run, or None where nothing in it can pass."""
         chosen = self.selection

@@ -28,6 +28,7 @@ StatisticName = Literal[
     "Fleiss kappa",
     "Randolph kappa",
     "Krippendorff alpha",
+    "ICC(1,1)",
     "ICC(2,1)",
     "Spearman rho",
 ]
@@ -101,6 +102,13 @@ _STATISTICS = {
             "fewer than two different values were given on items with two answers",
         ),
         _Statistic(
+            "ICC(1,1)",
+            coefficients.one_way_intraclass_correlation,
+            resampling.one_way_intraclass_estimator,
+            resampling.answered_twice,
+            "needs two items with two answers or more, and some variance",
+        ),
+        _Statistic(
             "ICC(2,1)",
             coefficients.intraclass_correlation,
             resampling.intraclass_estimator,
@@ -131,7 +139,7 @@ STATISTICS_BY_MEASUREMENT: Mapping[Measurement, tuple[StatisticName, ...]] = {
         "Krippendorff alpha",
     ),
     "ordinal": ("percent agreement", "Cohen kappa", "Krippendorff alpha", "Spearman rho"),
-    "interval": ("Krippendorff alpha", "ICC(2,1)", "Spearman rho"),
+    "interval": ("Krippendorff alpha", "ICC(1,1)", "ICC(2,1)", "Spearman rho"),
     "multi": ("percent agreement", "Cohen kappa", "Fleiss kappa", "Krippendorff alpha"),
 }
 """Which statistics fit which level of measurement; several labels at once compare as sets."""

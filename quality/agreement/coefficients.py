@@ -13,6 +13,7 @@ from quality.agreement.resampling import (
     equally_answered,
     fully_answered,
     intraclass_estimator,
+    one_way_intraclass_estimator,
     pair_columns,
 )
 from quality.statistics.packages import statistics_package
@@ -90,6 +91,21 @@ def intraclass_correlation(ratings: Ratings) -> float | None:
     if fully_answered(ratings).sum() < 2 or len(ratings.annotators) < 2:
         return None
     value = float(intraclass_estimator(ratings)(np.ones((1, len(ratings.items))))[0])
+    return value if np.isfinite(value) else None
+
+
+def one_way_intraclass_correlation(ratings: Ratings) -> float | None:
+    """Return ICC(1,1): one-way random effects, single answers, whoever gave them.
+
+    For items that different people answered, as groups of items with annotators of their own are.
+    Items with two answers or more count. Where the same people answered all items, it counts
+    differences in how they use the scale as disagreement, as ICC(2,1) does, but less exactly.
+
+    Source: Shrout & Fleiss 1979, case 1; for items with unequally many answers Donner 1986.
+    """
+    if (ratings.answered >= 2).sum() < 2:
+        return None
+    value = float(one_way_intraclass_estimator(ratings)(np.ones((1, len(ratings.items))))[0])
     return value if np.isfinite(value) else None
 
 

@@ -253,6 +253,25 @@ def intraclass_estimator(ratings: Ratings) -> Estimator:
     return estimate
 
 
+def one_way_intraclass_estimator(ratings: Ratings) -> Estimator:
+    """Weighted ICC(1,1) of the items with two answers or more, however many each has."""
+    rows = answered_twice(ratings)
+    codes, answered = _standardised(ratings.codes[rows]), ratings.answered[rows]
+    total, squares = np.nansum(codes, axis=1), np.nansum(codes**2, axis=1)
+    features = np.column_stack([total, total**2 / answered, squares, answered, answered**2])
+
+    def estimate(weights: Floats) -> Floats:
+        drawn = weights[:, rows]
+        n = drawn.sum(axis=1)
+        sums, by_item, sums_of_squares, answers, answers_squared = (drawn @ features).T
+        items = _ratio(by_item - _ratio(sums**2, answers), n - 1)
+        within = _ratio(sums_of_squares - by_item, answers - n)
+        each = _ratio(answers - _ratio(answers_squared, answers), n - 1)
+        return _ratio(items - within, items + (each - 1) * within)
+
+    return estimate
+
+
 def _agreement_and_counts(ratings: Ratings, rows: Rows) -> Floats:
     counts, answered = ratings.counts()[rows], ratings.answered[rows]
     shares = (counts * (counts - 1)).sum(axis=1) / (answered * (answered - 1))

@@ -12,18 +12,15 @@ from pydantic import Field
 from pipeline.vectors import Vector
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from quality.gates.shared_words import SharedWords
-from quality.gates.signatures import PERMUTATIONS, Signature, SignatureIndex, signature_of
+from quality.gates.signatures import Signature, SignatureIndex, bands_for, signature_of
 from scenarios.case import Case
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import shingles, union, words
 
-_SLACK = 0.88
-"""How far below the threshold candidates are looked for, since signatures only estimate."""
-
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class KeptDialogue:
     """What is remembered of a dialogue."""
 
     case: Case
@@ -38,7 +35,7 @@ class _Twin:
 
     likeness: float = 0.0
     """Share of common word triples, as signatures tell it; 0: there is none."""
-    kept: _Kept | None = None
+    kept: KeptDialogue | None = None
     """What is remembered of it; None: there is none."""
 
 
@@ -84,8 +81,8 @@ class NearDuplicates:
             window: how many dialogues are remembered.
         """
         self._share, self._cosine, self._window = share, cosine, window
-        self._index = SignatureIndex(*_bands(share), window)
-        self._kept: deque[_Kept] = deque(maxlen=window)
+        self._index = SignatureIndex(*bands_for(share), window)
+        self._kept: deque[KeptDialogue] = deque(maxlen=window)
         self._vectors: Vector = np.zeros((0, 0), np.float32)
         self._cases: list[str] = []
         self._words = SharedWords(overlap, window)
@@ -149,14 +146,13 @@ class NearDuplicates:
         reason = f"its meaning is that of {like} (cosine {close:.2f})"
         return [subject.flag(self.code, reason, severity=close)]
 
-    def twin_by_words(self, subject: GatedDialogue) -> Case | None:
-        """Remember a dialogue; return the case of the one whose words it nearly has, if there is one.
+    def twin_by_words(self, subject: GatedDialogue) -> KeptDialogue | None:
+        """Remember a dialogue; return the one whose words it nearly has, if there is one.
 
         Another arm's dialogue of the same case is a twin where it has every word in its place: what
         is nearly the same there is by design (one draft, and what became of it).
         """
-        twin = self._compare(subject, hash(tuple(words(subject.improvised_text))))
-        return None if twin.kept is None else twin.kept.case
+        return self._compare(subject, hash(tuple(words(subject.improvised_text)))).kept
 
     def _compare(self, subject: GatedDialogue, said: int | None = None) -> _Twin:
         """Return the dialogue before this one that has most of its words, and remember this one."""
@@ -166,7 +162,7 @@ class NearDuplicates:
             return _Twin()
         found = self._nearest(signature, case, said)
         self._index.add(signature)
-        self._kept.append(_Kept(case, subject.dialogue.arm, said))
+        self._kept.append(KeptDialogue(case, subject.dialogue.arm, said))
         return found
 
     def __len__(self) -> int:
@@ -211,19 +207,6 @@ def _signature(text: str) -> Signature | None:
     """Return the signature of a text's word triples; None where it has no words."""
     parts = shingles(text, 3) or frozenset({tuple(words(text))} - {()})
     return signature_of(map(" ".join, parts))
-
-
-def _bands(share: float) -> tuple[int, int]:
-    """Return how many bands of how many rows find pairs a little below a similarity.
-
-    Pairs of similarity ``s`` become candidates with probability ``1 - (1 - s**rows)**bands``.
-    """
-    fitting = [
-        (PERMUTATIONS // rows, rows)
-        for rows in range(1, PERMUTATIONS // 2 + 1)
-        if (rows / PERMUTATIONS) ** (1 / rows) <= _SLACK * share
-    ]
-    return fitting[-1] if fitting else (PERMUTATIONS, 1)
 
 
 GATE = GateExtension(

@@ -22,6 +22,8 @@ _WIDTH: Final = 4
 """Bytes of a hash."""
 _FIRST, _SECOND = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 """Factors of the last step of MurmurHash3, which spreads what comes in over all 32 bits."""
+_SLACK: Final = 0.88
+"""How far below a likeness candidates are looked for, since signatures only estimate it."""
 
 
 @cache
@@ -49,6 +51,19 @@ def signature_of(texts: Iterable[str]) -> Signature | None:
     factors, summands = _permutations()
     least: Signature = (factors[:, None] * hashes + summands[:, None]).min(axis=1)
     return least
+
+
+def bands_for(least: float) -> tuple[int, int]:
+    """Return how many bands of how many rows find pairs from a little below a likeness on.
+
+    Pairs of likeness ``s`` become candidates with probability ``1 - (1 - s**rows)**bands``.
+    """
+    fitting = [
+        (PERMUTATIONS // rows, rows)
+        for rows in range(1, PERMUTATIONS // 2 + 1)
+        if (rows / PERMUTATIONS) ** (1 / rows) <= _SLACK * least
+    ]
+    return fitting[-1] if fitting else (PERMUTATIONS, 1)
 
 
 class SignatureIndex:

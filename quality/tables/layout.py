@@ -104,6 +104,11 @@ def layout(table: FileOfRows, how: TableMap) -> Layout:
             name: column
             for name, names in {**how.context, **how.people}.items()
             if (column := columns.noted(names, name)) is not None
+        }
+        | {
+            name: column
+            for name, names in how.optional_context.items()
+            if (column := columns.found(names)) is not None
         },
         standing=None if how.standing is None else _standing(columns, how.standing),
         notes=columns.found(how.notes),
@@ -127,7 +132,8 @@ def expected_columns(how: TableMap) -> list[str]:
     for turn in how.texts:
         names += [*turn.column, *turn.role_column]
     told = () if how.standing is None else (how.standing.column,)
-    for some in (*how.context.values(), *how.people.values(), *told):
+    beside = (how.context, how.optional_context, how.people)
+    for some in (*(names for named in beside for names in named.values()), *told):
         names += some
     places = [place for key in how.answers for place in how.places(key)]
     for place in (*places, *how.gold.values(), *((how.seconds,) if how.seconds else ())):

@@ -204,6 +204,8 @@ class TableMap(Strict):
     context: dict[str, Names] = Field(default_factory=dict)
     """What else a row says of its dialogue: a name of ours, and the column. Of an imported dialogue
     ``situation`` is what everybody there knows, and ``tag`` the tag of its scenario."""
+    optional_context: dict[str, Names] = Field(default_factory=dict)
+    """The same, of columns whose absence is not odd."""
     people: dict[Identifier, Names] = Field(default_factory=dict)
     """By role the column that says who this is, those included who only listen."""
     standing: StandingRule | None = None
@@ -255,7 +257,7 @@ class TableMap(Strict):
             for role in self.standing.of:
                 if role not in self.people:
                     raise ValueError(f"standing: of: {role!r} is none of people")
-            if self.standing.name in {*self.context, *self.people}:
+            if self.standing.name in {*self.context, *self.optional_context, *self.people}:
                 raise ValueError(f"standing: name: {self.standing.name!r} is called so already")
         if any(place.columns for place in self.gold.values()):
             raise ValueError("gold: the label that was settled on is in one column")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outputs.export.balance import Balance, balanced_column
-from outputs.export.splits import plan_splits, same_situation
+from outputs.export.balance import Balance, balanced_column, classes_by_tag
+from outputs.export.planning import one_tag_each
+from outputs.export.splits import plan_splits
 from outputs.kinds.split_shares import SPLITS, checked_fractions
-from pipeline.importing.situations import NO_BACKGROUND
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
 from tests.factories import make_scenario
@@ -134,20 +134,6 @@ def test_the_order_of_the_tallies_does_not_matter():
     assert plans[0] == plans[1]
 
 
-def told(name, background):
-    return make_scenario().model_copy(update={"id": name, "background": background})
-
-
-def test_scenarios_with_one_background_are_one_situation_whatever_their_order():
-    scenarios = [
-        told("d", "Another shop."), told("c", "THE shop sells clocks"), told("b", "A stall."),
-        told("a", "The shop sells clocks."), told("b", "the  shop sells\nclocks!"),
-        told("e", NO_BACKGROUND), told("f", NO_BACKGROUND),
-    ]  # fmt: skip
-    expected = {"a": "a", "b": "a", "c": "a", "d": "d", "e": "e", "f": "f"}
-    assert same_situation(scenarios) == same_situation(scenarios[::-1]) == expected
-
-
 @given(st.integers(0, 50))
 def test_a_situation_is_in_one_split_however_many_scenarios_tell_it(seed):
     tallies = even(12)
@@ -160,12 +146,36 @@ def test_a_situation_is_in_one_split_however_many_scenarios_tell_it(seed):
 
 
 def test_too_few_situations_are_told_with_the_scenarios_that_share_them():
-    with pytest.raises(UsageError, match="3 scenarios with 1 background cannot be divided") as no:
+    with pytest.raises(
+        UsageError, match="3 scenarios that tell 1 situation cannot be divided"
+    ) as no:
         plan_splits(
             even(3), {}, situations=dict.fromkeys(["s00", "s01", "s02"], "s00"),
             by="scenario", fractions=(0.8, 0.1, 0.1), seed=0,
         )  # fmt: skip
     assert "--split-by fact" in no.value.hint
+
+
+def tagged(*tags_of_each):
+    return [
+        make_scenario().model_copy(update={"id": f"s{i:02}", "tags": tags})
+        for i, tags in enumerate(tags_of_each)
+    ]
+
+
+def test_where_each_scenario_has_one_tag_splits_have_all_tags_alike():
+    tags = one_tag_each(tagged(*([("peer",)] * 20 + [("above",)] * 12 + [("below",)] * 8)))
+    plan = plan_splits(
+        even(), {}, situations={}, by="scenario", fractions=(0.5, 0.25, 0.25), seed=3, tags=tags
+    )
+    found = Counter((split, tags[scenario]) for scenario, split in plan.groups.items())
+    for split, share in (("train", 0.5), ("validation", 0.25), ("test", 0.25)):
+        assert [found[split, tag] / share for tag in ("peer", "above", "below")] == [20, 12, 8]
+
+
+def test_tags_are_no_design_where_a_scenario_has_several_or_none():
+    assert one_tag_each(tagged(("peer",), ())) == one_tag_each(tagged(("peer", "home"))) == {}
+    assert one_tag_each(tagged(("peer",), ("above",))) == {"s00": "peer", "s01": "above"}
 
 
 def test_what_was_not_there_when_splits_were_made_is_not_guessed():
@@ -215,3 +225,30 @@ def test_only_dimensions_with_single_labels_can_be_balanced():
     assert balanced_column(SCHEME, "goal") == "goal"
     with pytest.raises(UsageError, match="has no dimension 'mood'"):
         balanced_column(SCHEME, "mood")
+
+
+def test_rows_are_balanced_by_the_one_tag_of_their_scenario_or_by_having_a_tag():
+    one_each = classes_by_tag(tagged(("peer",), ("peer",), ("above",)), "tag")
+    assert one_each == {"s00": "peer", "s01": "peer", "s02": "above"}
+    several = tagged(("peer", "home"), ("home",), ())
+    assert classes_by_tag(several, "tag:peer") == {"s00": "peer", "s01": "", "s02": ""}
+    assert classes_by_tag(several, "veracity") is None
+    balance = Balance("scenario", 0, one_each)
+    rows = [{"id": str(i), "scenario": f"s{i % 3:02}"} for i in range(30)]
+    for row in rows:
+        balance.count("test", row)
+    balance.settle()
+    kept = Counter(one_each[row["scenario"]] for row in rows if balance.keeps("test", row))
+    assert kept == {"peer": 10, "above": 10}
+
+
+@pytest.mark.parametrize(("tags", "wanted", "found"), [
+    ((("peer", "home"), ("home",)), "tag", "'s00' has 2: peer, home"),
+    ((("peer",), ()), "tag", "'s01' has none"),
+    ((("peer",), ("peer",)), "tag", "all scenarios have the tag 'peer'"),
+    ((("peer",), ("home",)), "tag:work", "no scenario has 'work'"),
+    ((("peer",), ("peer",)), "tag:peer", "all scenarios have the tag 'peer'"),
+])  # fmt: skip
+def test_tags_that_make_no_classes_are_refused(tags, wanted, found):
+    with pytest.raises(UsageError, match=found):
+        classes_by_tag(tagged(*tags), wanted)

@@ -121,8 +121,24 @@ def test_icc_of_the_published_example():
     rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     scale = dimension("interval").model_copy(update={"range": (0.0, 10.0)})
     found = dimension_agreement(scale, table([[float(x) for x in row] for row in rows]), how=QUICK)
-    icc = next(row for row in found if row.statistic == "ICC(2,1)")
-    assert round(icc.value, 2) == 0.29  # Shrout & Fleiss 1979, table 4
+    icc = {row.statistic: row.value for row in found if row.statistic.startswith("ICC")}
+    assert {name: round(value, 2) for name, value in icc.items()} == {
+        "ICC(1,1)": 0.17,
+        "ICC(2,1)": 0.29,
+    }  # Shrout & Fleiss 1979, table 4
+
+
+def test_icc_of_one_way_does_not_ask_who_gave_which_answer():
+    rng = np.random.default_rng(3)
+    rows = (rng.normal(size=(12, 1)) / 4 + rng.normal(size=(12, 3)) / 9).tolist()
+    mixed = [list(rng.permutation(row)) for row in rows]
+    scale = dimension("interval").model_copy(update={"range": (-9.0, 9.0)})
+    icc, again = (
+        {r.statistic: r for r in dimension_agreement(scale, table(x), how=QUICK)}["ICC(1,1)"]
+        for x in (rows, mixed)
+    )
+    assert icc.value == pytest.approx(again.value)
+    assert icc.interval.low < icc.value < icc.interval.high
 
 
 def test_icc_equals_the_mean_squares_of_a_fitted_two_way_model():
@@ -161,11 +177,12 @@ def test_a_single_annotator_agrees_with_nobody(measurement):
     }
 
 
-def test_annotators_of_different_items_have_no_common_icc_but_an_alpha():
+def test_annotators_of_different_items_have_the_icc_of_one_way_alone():
     answers = table([[0.1, 0.3], [0.5, 0.4], [-1.0, -0.8]])
     answers += [Answer(f"other {a.item}", "d", f"other {a.annotator}", a.value) for a in answers]
     found = values("interval", answers)
     assert found["ICC(2,1)"] is None
+    assert found["ICC(1,1)"] > 0.8
     assert found["Krippendorff alpha"] > 0.8
 
 

@@ -124,13 +124,17 @@ def test_nobody_straight_lines_and_few_contradict_themselves(qc):
     assert found.get("self_contradiction", 0) <= 0.05 * 180
 
 
-def test_over_all_subtypes_a_few_hundred_annotations_and_no_shared_icc(tmp_path):
+def test_over_all_subtypes_a_few_hundred_annotations_and_an_icc_of_one_way(tmp_path):
     paths = sorted(reference_folder("cei").glob("*.csv"))
     found = figures(tmp_path / "all.json", "agreement", *paths, "--map", "cei")
     whole = statistics(found["groups"][0])
     assert whole["emotion", "Fleiss kappa"]["items"] >= 58 * len(paths)
     assert whole["valence", "ICC(2,1)"]["value"] is None or len(paths) == 1
     assert whole["valence", "Krippendorff alpha"]["value"] > 0.2
+    overall = [whole[d, "ICC(1,1)"]["value"] for d in ("valence", "arousal", "dominance")]
+    if {path.stem for path in paths} == {f"data_{subtype}" for subtype in EXACT}:
+        assert overall == pytest.approx([0.370, 0.255, 0.217], abs=5e-4)
+    assert min(overall) > 0
     assert len(found["groups"]) == (1 + len(paths) if len(paths) > 1 else 1)
     if len(paths) == len(SUBTYPES):
         row = whole["emotion", "Fleiss kappa"]

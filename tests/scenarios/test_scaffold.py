@@ -84,7 +84,7 @@ def test_a_new_file_says_something_above_every_field_and_keeps_to_the_width(hipo
     lines = text.splitlines()
     above = {line.split(":")[0]: lines[i - 1] for i, line in enumerate(lines) if line[:1].islower()}
     assert set(above) == set(Scenario.model_fields) - {
-        "placeholders", "flow", "goals", "data", "wording",
+        "placeholders", "flow", "goals", "data", "wording", "variant_of",
     }  # fmt: skip
     assert all(line.startswith("# ") for line in above.values())
     assert "# placeholders:" in text

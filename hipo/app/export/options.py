@@ -80,7 +80,8 @@ class ExportArguments(TypedDict, total=False):
     seed: int
     """Of splits and balancing."""
     balance: str | None
-    """A dimension whose labels get the same number of rows."""
+    """A dimension whose labels get the same number of rows; ``tag``: each tag of scenarios that have
+    one each does; ``tag:TAG``: those with and those without this tag do."""
     include_deception: bool
     """Whether a model may learn to deceive (dpo, and sft of actors)."""
     pairs: Sequence[str] | None

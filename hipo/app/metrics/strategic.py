@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from hipo.app.metrics.annotated import Annotated, open_annotated
 from hipo.app.runs.folders import RUNS, is_run
+from quality.agreement.selections import subject_name
 from quality.strategic.comparison import (
     LabelLikeness,
     LikenessInDialogue,
@@ -31,6 +33,7 @@ from scenarios.schemes.model import Scheme
 DEFAULT_MAP: Final = "cobra"
 KINDS: Final = (HUMAN, DECLARED, "juror", "external", "self")
 """Whose labels of a run are read; the first of them that there is are the reference of the others."""
+_BY: Final = "write --by trial,asked_by, for one"
 _MOST_DIALOGUES: Final = 20
 """In which those who are compared are compared apart."""
 _QUALIFIED: Final = "cobra."
@@ -64,6 +67,10 @@ class StrategicMetrics:
     """Of three reference annotators and more; None where no answer has so many."""
     oddities: tuple[Oddity, ...] = ()
     """What was odd in files, by row."""
+    by: tuple[str, ...] = ()
+    """One or two columns that answers are counted by."""
+    answers_by: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    """Answers by what the columns say of them."""
 
 
 def strategic_metrics(
@@ -72,6 +79,7 @@ def strategic_metrics(
     map_name: str | None = None,
     against: Sequence[str] = (),
     pairs: Sequence[tuple[str, str]] = (),
+    by: Sequence[str] = (),
     parameters: Mapping[str, object] | None = None,
 ) -> StrategicMetrics:
     """Compute benefit, penalty and their course for every dialogue and annotator.
@@ -89,6 +97,8 @@ def strategic_metrics(
             ``KIND`` or ``KIND:WHO``. Empty: of a run, everybody but the people (or, without people,
             but the speaker); of files nobody.
         pairs: models of those that are compared, two and two: which of both is nearer to the others.
+        by: one or two columns to count answers by, whoever labelled them: ``trial`` and who
+            ``asked_by`` (Table 2 of the paper), ``group``, or of a run ``scenario``, say.
         parameters: ``variant``, ``weights`` and ``threshold``; each has a default.
 
     Raises:
@@ -105,7 +115,22 @@ def strategic_metrics(
     if not found.discourses:
         raise _nothing(annotated)
     oddities = () if annotated.table is None else annotated.table.oddities
-    return replace(found, oddities=oddities)
+    return replace(
+        found, oddities=oddities, by=tuple(by), answers_by=_answers_by(annotated, annotations, by)
+    )
+
+
+def _answers_by(
+    annotated: Annotated, annotations: Iterable[Annotation], by: Sequence[str]
+) -> dict[tuple[str, ...], int]:
+    if not by:
+        return {}
+    if len(by) > 2 or len(set(by)) < len(by):
+        raise UsageError(f"--by {','.join(by)}: answers are counted by one column or two", _BY)
+    groups = [annotated.groups(name) or {} for name in by]
+    answers = {subject_name(one.subject) for one in annotations if one.subject.turn is not None}
+    counts = Counter(tuple(of.get(answer, "") for of in groups) for answer in answers)
+    return dict(sorted(counts.items()))
 
 
 def strategic_labels(scheme: Scheme, annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:

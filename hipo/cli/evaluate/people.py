@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from hipo.cli.terminal.console import Format, columns, number, plain, plural, wr
 from hipo.cli.terminal.errors import ExitCode
 from quality.evaluation.choices import ChosenLabel, choices
 from quality.evaluation.kappa_by_group import GroupKappa, KappaByGroup
+from quality.evaluation.label_matrix import ALL_MODELS
 from quality.evaluation.people import MAJORITY, PEOPLE, is_one_person, is_people
 from quality.evaluation.people_by_class import PeopleOnLabel, people_by_class
 from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Scores
@@ -117,7 +118,9 @@ def _text(found: PeopleBesideModels) -> Iterator[str]:
         yield _kappas(table)
     tested = [one for one in found.scores.comparisons if _of_people(one)]
     if tested:
-        head = ["task", "dimension", "first", "second", "items", "points", "95%", "p (Holm)"]
+        head = [
+            "task", "mode", "dimension", "first", "second", "items", "points", "95%", "p (Holm)",
+        ]  # fmt: skip
         yield "difference in accuracy between people and models, in points of per cent\n" + columns(
             head, [_difference(one) for one in tested]
         )
@@ -179,7 +182,7 @@ def _wrong_choices(scores: Iterable[Scores]) -> Iterator[str]:
             tables[about][one.right, one.chosen or _UNREAD][one.who] = one
     for question, cells in tables.items():
         who = sorted({name for given in cells.values() for name in given}, key=_people_first)
-        ordered = sorted(cells.items(), key=lambda cell: -sum(c.answers for c in cell[1].values()))
+        ordered = sorted(cells.items(), key=_by_answers)
         rows = [
             [*pair, *(_times_and_share(given.get(name)) for name in who)]
             for pair, given in ordered[:_SHOWN]
@@ -191,6 +194,11 @@ def _wrong_choices(scores: Iterable[Scores]) -> Iterator[str]:
             + columns(["right", "chosen", *who], rows)
             + (more if len(cells) > _SHOWN else "")
         )
+
+
+def _by_answers(cell: tuple[tuple[str, str], Mapping[str, ChosenLabel]]) -> int:
+    """Return what sorts pairs by how often they are chosen; the sum of models counts none twice."""
+    return -sum(one.answers for one in cell[1].values() if one.who != ALL_MODELS)
 
 
 def _people_first(who: str) -> tuple[bool, str]:
@@ -215,4 +223,5 @@ def _difference(one: ModelComparison) -> list[str]:
     points = "undefined" if value is None else f"{100 * value:+.1f}"
     near = one.accuracy.by_case
     bounds = "" if near is None else f"{100 * near.low:+.1f} to {100 * near.high:+.1f}"
-    return [one.task, one.dimension, one.first, one.second, str(one.n), points, bounds, p]
+    who = (one.first, one.second)
+    return [one.task, one.mode, one.dimension, *who, str(one.n), points, bounds, p]

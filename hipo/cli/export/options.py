@@ -118,7 +118,7 @@ SEED = typer.Option(
     help="Of splits and balancing.",
 )
 BALANCE = typer.Option(
-    None, "--balance", metavar="DIMENSION", help="As many rows of each of its labels."
+    None, "--balance", metavar="DIMENSION|tag|tag:TAG", help="As many rows of each label, or tag."
 )
 INCLUDE_DECEPTION = typer.Option(
     False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."

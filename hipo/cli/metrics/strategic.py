@@ -51,6 +51,13 @@ def strategic(
         show_default=False,
     ),
     pairs: list[str] = _PAIRS,
+    by: str = typer.Option(
+        "",
+        "--by",
+        metavar="NAME[,NAME]",
+        help="Count answers by a column, or by two: trial,asked_by, say, or group.",
+        show_default=False,
+    ),
     variant: Variant = typer.Option(
         "as_printed", help="The equations as printed, or as the released annotations have them."
     ),
@@ -80,6 +87,7 @@ def strategic(
         map_name=map_name,
         against=[name.strip() for name in against.split(",") if name.strip()],
         pairs=[_pair(text) for text in pairs],
+        by=[name.strip() for name in by.split(",") if name.strip()],
         parameters={**parameters, "weights": _weights(weights)},
     )
     if plots is not None:

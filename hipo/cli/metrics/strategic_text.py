@@ -42,6 +42,8 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
         f"manner {weights.manner:g}, quality {weights.quality:g}, "
         f"consistency {weights.consistency:g}; violated from {formula.threshold} on"
     )
+    if found.by:
+        yield f"Answers by {' and '.join(found.by)}\n" + _answers_by(found)
     printed = found.distributions[:_MOST_DISCOURSES]
     left = len(found.distributions) - len(printed)
     note = f"\n(and {number(left)} more, see --json)" if left else ""
@@ -231,13 +233,30 @@ def _p(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def _answers_by(found: StrategicMetrics) -> str:
+    """Return a row for each value of the first column; of two, with the share of each of the second."""
+    first, *rest = found.by
+    if not rest:
+        return columns([first, "answers"], [[g, number(n)] for (g,), n in found.answers_by.items()])
+    across = sorted({group[1] for group in found.answers_by})
+    rows = []
+    for name in dict.fromkeys(group[0] for group in found.answers_by):
+        counts = [found.answers_by.get((name, other), 0) for other in across]
+        total = sum(counts)
+        shares = [f"{n / total:.1%}" for n in counts]
+        rows.append([name, *map(number, counts), number(total), *shares])
+    head = [first, *across, "total", *(f"{other} %" for other in across)]
+    return columns(head, rows)
+
+
 def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     """Return what ``hipo metrics strategic --json`` writes.
 
     ``formula``; ``distributions``, one per dialogue and annotator; ``histograms``, one per metric and
     dialogue; ``agreement`` of the reference
     annotators with every pair, and ``against`` of them with the others, ``against_by_dialogue`` apart; ``reasons`` of three or more
-    of them; ``pairs`` of models; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and
+    of them; ``pairs`` of models; ``outcome`` models; ``answers_by``: how many answers there are by the
+    columns of --by; ``answers``, one per dialogue, annotator and turn, with its labels and
     where the witness then stands; ``odd``: what was odd in the files.
     """
     return {
@@ -256,6 +275,10 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
         "reasons": None if found.reasons is None else asdict(found.reasons),
         "pairs": [asdict(row) for row in found.pairs],
         "outcome": [asdict(model) for model in found.outcome],
+        "answers_by": [
+            {"by": dict(zip(found.by, group, strict=True)), "answers": n}
+            for group, n in found.answers_by.items()
+        ],
         "answers": [row for one in found.discourses for row in _answers(one)],
         "odd": [
             {**plain(o, "code found done left_out"), **asdict(o.place)} for o in found.oddities

@@ -225,4 +225,5 @@ def test_imported_annotators_stand_beside_models_where_there_is_no_quiz(hipo: Hi
     assert data["kappa_by_group"] == []  # of one subtype
     assert "answers beside the shares of people, not their majority alone\n" in text
     compared = text.partition("difference in accuracy")[2]
+    assert compared.splitlines()[1].split()[:3] == ["task", "mode", "dimension"]
     assert ("people (majority)" in compared, "people/Ada" in compared) == (True, False)

@@ -182,3 +182,38 @@ def test_a_mistake_is_one_message_and_exit_code_2(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert "Traceback" not in done.err
+
+
+def test_answers_are_counted_by_trial_and_by_who_asks(hipo: Hipo, tmp_path: Path) -> None:
+    sides = {"harbour": ("defence", "prosecution"), "mill": ("defence",)}
+    files = []
+    for trial, asking in sides.items():
+        for side in asking:
+            path = Path(table(tmp_path / f"{trial}_{side}.csv", anna="1", ben="2"))
+            head, *rows = path.read_text(encoding="utf-8").splitlines()
+            told = [f"{head},trial,questioner_side", *(f"{row},{trial},{side}" for row in rows)]
+            path.write_text("\n".join(told) + "\n", encoding="utf-8")
+            files.append(str(path))
+    done = hipo("metrics", "strategic", *files, "--by", "trial,asked_by", "--json", "all.json")
+    assert done.code == 0, done.err
+    lines = [line.split() for line in done.out.splitlines()]
+    at = lines.index(["Answers", "by", "trial", "and", "asked_by"])
+    assert lines[at + 2 : at + 4] == [
+        ["harbour", "3", "3", "6", "50.0%", "50.0%"],
+        ["mill", "3", "0", "3", "100.0%", "0.0%"],
+    ]
+    found = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["answers_by"]
+    assert found[0] == {"by": {"trial": "harbour", "asked_by": "defence"}, "answers": 3}
+    one = hipo("metrics", "strategic", *files, "--by", "trial", "--json", "-").data["answers_by"]
+    assert [row["answers"] for row in one] == [6, 3]
+
+
+@pytest.mark.parametrize(("by", "told"), [
+    ("trial,asked_by,group", "one column or two"), ("trial", "nothing can be grouped by 'trial'"),
+])  # fmt: skip
+def test_columns_that_answers_cannot_be_counted_by_are_refused(
+    hipo: Hipo, trial: str, by: str, told: str
+) -> None:
+    done = hipo("metrics", "strategic", trial, "--by", by)
+    assert done.code == 2
+    assert told in done.err

@@ -78,8 +78,11 @@ def test_pictures_lie_beside_the_page_each_under_a_name_of_its_own(written):
     assert sorted(path.name for path in (written.page.parent / "plots").iterdir()) == sorted(names)
     assert "accuracy-hipo_utterance-intention.svg" in {n.replace("hipo-", "hipo_") for n in names}
     assert sum(name.startswith("by_turn") for name in names) == 2 * 3 + 2
-    # three models, five tasks by mode: four about two dimensions, and two references of each
-    assert sum(name.startswith("confusion") for name in names) == 3 * (4 * 2 + 1) * 2
+    # three models and all of them, five tasks by mode: four about two dimensions; two references
+    assert sum(name.startswith("confusion") for name in names) == (3 + 1) * (4 * 2 + 1) * 2
+    assert "confusion-hipo_conversation-goal-agreed-all_models-zero_shot.svg" in {
+        name.replace("hipo-", "hipo_").replace("zero-", "zero_") for name in names
+    }
     drawn = written.plots[0].read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in drawn
     assert "background: var(--paper)" in drawn

@@ -110,6 +110,6 @@ def test_a_run_that_repeats_itself_takes_no_more_steps_for_each_dialogue_as_it_g
             found = gate.twin_by_words(subject)
         finally:
             sys.setprofile(None)
-        assert found is None or found.repetition == 0
+        assert found is None or found.case.repetition == 0
         steps.append(taken.count("call"))
     assert steps[-1] == steps[20]

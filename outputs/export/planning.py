@@ -1,0 +1,68 @@
+"""Plan the splits of an export: what is alike stays together, and what is left apart is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from outputs.contamination.kept_together import (
+    AlikeDialogues,
+    AlikeScenarios,
+    alike_situations,
+    led_by,
+)
+from outputs.export.splits import SplitPlan, plan_splits
+from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.selection import OpenSelection
+from scenarios.spec import Scenario
+
+
+def planned_splits(found: OpenSelection, options: ExportOptions) -> SplitPlan:
+    """Return which scenario, or fact, belongs to which split.
+
+    Scenarios that tell one situation are in one split, and so are those of which one holds most
+    dialogues of the other, unless there would be fewer groups than splits then. All generated
+    dialogues of the runs count, whatever is selected, so that exports of the same state of the same
+    runs are divided alike. Where there is one split, or facts are divided, dialogues are not compared.
+
+    Raises:
+        UsageError: there are fewer groups than splits.
+    """
+    tallies, there = found.tallies(), played(found)
+    ids = {tally.scenario for tally in tallies}
+    used = sum(fraction > 0 for fraction in options.fractions)
+    together: list[AlikeScenarios] = []
+    dialogues: AlikeDialogues | None = None
+    if used > 1 and options.split_by == "scenario":
+        together = alike_situations(there)
+        dialogues = AlikeDialogues.of(found.every_dialogue(), found.scheme)
+        further = [*together, *dialogues.scenarios()]
+        if len(set(led_by(ids, further).values())) >= used:
+            together = further
+    plan = plan_splits(
+        tallies,
+        {scenario.id: scenario.category for scenario in there},
+        situations=led_by(ids, together),
+        by=options.split_by,
+        fractions=options.fractions,
+        seed=options.seed,
+        tags=one_tag_each(there),
+    )
+    across = 0 if dialogues is None else dialogues.across(plan.groups)
+    return replace(plan, together=tuple(together), across=across)
+
+
+def played(found: OpenSelection) -> list[Scenario]:
+    """Return the scenarios of the runs that have dialogues."""
+    ids = {tally.scenario for tally in found.tallies()}
+    return [scenario for scenario in found.scenarios if scenario.id in ids]
+
+
+def one_tag_each(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
+    """Return the tag of each scenario by its id; nothing unless each has just one.
+
+    Where each has one, a tag is part of the design, as who stands above whom is in CEI.
+    """
+    if any(len(scenario.tags) != 1 for scenario in scenarios):
+        return {}
+    return {scenario.id: scenario.tags[0] for scenario in scenarios}
