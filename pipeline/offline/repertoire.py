@@ -1,6 +1,6 @@
 """Find the labels nearest to those that are wanted for which there are words that carry them.
 
-The grammar has words for nearly all of them. A true detail answers a part of the question, which only
+The grammar has words for those that somebody would say together. A true detail answers a part of the question, which only
 authored lines and the details written for a scene do, and the truthful have no words for a lie. Who
 cannot meet what is wanted declares what is said instead.
 """

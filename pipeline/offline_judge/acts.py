@@ -39,10 +39,10 @@ _SORRY_BUT = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry|forgive me|my
 _NO_REFUSAL = re.compile(
     r"^(?:please|do not|never|thank|let us|let me keep|could you|ask me|leave|put|allow|i am (?:\w+ )?sorry|"
     r"i (?:regret|hate|feel|am ashamed|hereby)|my apologies|forgive|would you|may i|do you|is it|you (?:look|are|have)|"
-    r"it (?:is a pity|hurts)|be\b)\b"
+    r"it (?:is a pity|hurts|must)|be\b)\b"
 )
 _REPORTED = re.compile(
-    r"\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b|\bthan i am telling\b"
+    r"\b(?:have|has) (?:not |always )?(?:talked|told|said|kept|stayed|left|been|given)\b|\bthan i am telling\b"
 )
 """That something was kept back is a report; a refusal is of now and later."""
 _SORRY = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry), ")
@@ -73,6 +73,7 @@ def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
         (COMMISSIVES, rf"^{_WE} (?:am|are)(?: not)? going to (?!{no_promise})\w+"),
         (COMMISSIVES, r"^let me (?!be\b|say\b|tell\b|explain\b|put it\b|add\b|keep\b|get\b|have\b|see\b)\w+"),
         (COMMISSIVES, rf"^{phrases('acts', 'promises').pattern}"),
+        (REPRESENTATIVES, r"^(?:you (?:have (?:got|been|every|such)|look|sound)|it must)\b"),
         (DIRECTIVES, rf"^(?:{any_of('acts', 'imperative_verbs')})\b(?! (?:is|are|was|were|of|i|we|and me)\b)(?!,)"),
         (DIRECTIVES, r"\bplease\b(?! me\b)"),
         (DIRECTIVES, rf"^{_WE}(?: must| would| do)? (?:{any_of('acts', 'request_verbs')}) (?:you|that you)\b"),

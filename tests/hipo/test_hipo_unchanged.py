@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "cd57027848ddcccc05e7df8053ecbf65dacf89d97a1f0032a9fb340dad62d3f5",
+        "fa2ea10c1b5df6f756c0fee71a48face20ae31c021c8df8fab5fd095cb89bba2",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "405ee85aebe9538cdf5d5f27e894411483d7b6a1cedbb725a031acfe5dee9a52",
+        "8e42b0c4d237aab334fec86b6a5c8be3c4959eba241eb5577ce8b80e59a16c20",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "516f8c0eec36706469af80ce6b09a61494d2cd853b83777dc3e274d8ac950f6c",
+        "34c96fdc8129168b27c5c631be65481032deb834db7e1d0e88788e4102fb07c4",
     ),
 }
 

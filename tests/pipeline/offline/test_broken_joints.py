@@ -20,11 +20,16 @@ from scenarios.lines.library import spoken_stage_lines
 from scenarios.schemes.registry import load_scheme
 from scenarios.wording import content_stems
 from tests.factories import make_case
+from tests.unsaid import nobody_says
 
 SCHEME = load_scheme("hipo")
 SCENARIOS = Catalogue.load(environment={}).scenarios
 DECEPTION, DISCREET = SCHEME.goal.values
-TRIPLES = tuple(itertools.product(*(d.values for d in SCHEME.utterance_dimensions)))
+TRIPLES = tuple(
+    triple
+    for triple in itertools.product(*(d.values for d in SCHEME.utterance_dimensions))
+    if not nobody_says(*triple)
+)
 QUESTION = ("initiator", "Would you say that again?")
 _OWNING_UP = re.compile(
     r"hold\w* (?:\w+ )?back|keep\w* (?:\w+ )?(?:from you|to myself)|kept it to|left out|"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.offline.engine import PromptNotUnderstood, answer
+from tests.unsaid import nobody_says
 
 END = re.compile(r"[.?!](?=\s|$)")
 SCENE_NAMES = ("boat", "office", "flatmates")
@@ -27,9 +28,11 @@ def tactic(found):
 
 def every_triple(prompts, goal):
     """Yield the labels that there are words for where no true detail is known."""
-    for intention, veracity, act in itertools.product(*prompts.hipo.values()):
-        if veracity != "Quantity" and (goal == DECEPTION or veracity != "Quality"):
-            yield intention, veracity, act
+    for triple in itertools.product(*prompts.hipo.values()):
+        _, veracity, _ = triple
+        truthful = veracity != "Quantity" and (goal == DECEPTION or veracity != "Quality")
+        if truthful and not nobody_says(*triple):
+            yield triple
 
 
 @pytest.mark.parametrize("scene", SCENE_NAMES)
@@ -44,7 +47,7 @@ def test_each_wanted_triple_is_realised_in_words_of_its_own(prompts, scene, goal
         assert 1 <= len(END.findall(found["utterance"])) <= 2, found["utterance"]
         assert not re.search(r"[{}]|\s{2}|\.\.|,\.", found["utterance"]), found["utterance"]
         texts[triple] = found["utterance"]
-    assert len(set(texts.values())) == len(texts) == (80 if goal == DECEPTION else 60)
+    assert len(set(texts.values())) == len(texts) == (75 if goal == DECEPTION else 56)
 
 
 @pytest.mark.parametrize("goal", [DECEPTION, DISCREET])

@@ -17,6 +17,7 @@ from pipeline.offline.responding import Scene, phrasings, second_sentences, spea
 from pipeline.offline.tactics import ACT, INTENTION, LIE, REPERTOIRE, VERACITY, Tactic
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import spoken_stage_lines
+from tests.unsaid import nobody_says
 
 SCENE = Scene(
     issues=("that room", "the door"),
@@ -183,3 +184,23 @@ def test_nothing_is_asked_promised_or_declared_where_a_statement_follows() -> No
     )
     for line in _lines(load("cores")):
         assert not empty.search(line), line
+
+
+def test_nothing_is_said_where_nobody_would_say_a_line_with_these_labels() -> None:
+    """'I'm calling a truce here and now, it hurts me so that there's a new code on that phone.'"""
+    for triple in product(*REPERTOIRE.values()):
+        assert bool(phrasings(Tactic(*triple, "d"), SCENE)) != nobody_says(*triple), triple
+
+
+def test_nobody_speaks_of_himself_as_of_somebody_else() -> None:
+    """'I forgive you here and now, much as it hurts somebody who's been open with you.'"""
+    other = re.compile(r"somebody (?:who's|with secrets)|my silence|hurt anybody")
+    for line in _lines(load("feelings")):
+        assert not other.search(line), line
+
+
+def test_no_verb_agrees_with_a_topic_which_may_be_one_thing_or_many() -> None:
+    """'As of now the number plates comes first.'"""
+    for book in ("cores", "feelings", "closers"):
+        for line in _lines(load(book)):
+            assert not re.search(r"\{topic\} (?:is|was|has|would|\w+s)\b", line), line
