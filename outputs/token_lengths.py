@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import ceil
@@ -12,11 +12,18 @@ from typing import Final
 
 DEFAULT_WINDOW: Final = 1024
 """Tokens at which trainers cut a row where nothing else was asked for (TRL's ``max_length``)."""
-_TOKENS = re.compile(r"[A-Za-z]{1,7}|\d|\s{2,}|[^\sA-Za-z\d]")
+_PIECE = 7
+"""Letters of a word that make one token."""
+_TOKENS = re.compile(rf"[A-Za-z]{{1,{_PIECE}}}|\d|\s{{2,}}|[^\sA-Za-z\d]")
+_GAPS = re.compile(r"\s{2,}")
 _FOREIGN = re.compile(r"[A-Za-z]{1,2}|\d|\s{2,}|[^\sA-Za-z\d]")
 """The same where words are not English: vocabularies hold few of them whole."""
 _LETTERS = bytes(byte | 0x20 if chr(byte).isalpha() else 0x20 for byte in range(128)).ljust(256)
 """Letters in lower case, and a space for every other byte."""
+_NO_SIGNS = bytes(byte for byte in range(128) if chr(byte).isalpha() or chr(byte).isspace())
+"""What is neither a digit nor a sign."""
+_BLANKS = bytes(0x20 if chr(byte).isspace() else byte for byte in range(128)).ljust(256)
+"""A space for every character between words."""
 _COMMON = frozenset(b"the and you that this what with from your they".split())
 """Words that English is full of, and that look like those of few other languages."""
 _ENOUGH, _SHARE = 10, 0.05
@@ -43,15 +50,17 @@ def estimated_tokens(text: str) -> int:
     lines = [line for line in text.split("\n") if line]
     if not lines:
         return 0
-    different, common, foreign, own = zip(*map(_counts, lines), strict=True)
-    words, breaks = sum(different), len(lines) - 1
-    if words >= _ENOUGH and sum(common) < _SHARE * words:
-        foreign = (True,) * len(lines)
-    found: Iterable[int] = own
-    if True in foreign:
-        told = zip(lines, foreign, own, strict=True)
-        found = (_foreign_tokens(line) if is_so else tokens for line, is_so, tokens in told)
-    return sum(found) + breaks
+    words = common = tokens = 0
+    foreign = False
+    for different, of_these, is_foreign, own in map(_counts, lines):
+        words += different
+        common += of_these
+        foreign = foreign or is_foreign
+        tokens += own
+    whole = words >= _ENOUGH and common < _SHARE * words
+    if whole or foreign:
+        tokens = sum(_foreign_tokens(x) if whole or _counts(x)[2] else _counts(x)[3] for x in lines)
+    return tokens + len(lines) - 1
 
 
 # Most lines of a row have been there in one of the rows before.
@@ -65,12 +74,17 @@ def _counts(line: str) -> tuple[int, int, bool, int]:
         How many different words it has, how many of them are common in English, whether it is not
         English by itself, and how many tokens it has if it is.
     """
-    words = set(line.encode("ascii", "replace").translate(_LETTERS).split())
-    common = len(words & _COMMON)
-    is_foreign = (
-        not line.isascii() and _ACCENTED.search(line) is not None and common < _SHARE * len(words)
-    )
-    return len(words), common, is_foreign, len(_TOKENS.findall(line)) + _wide_tokens(line)
+    data = line.encode("ascii", "replace")
+    words = data.translate(_LETTERS).split()
+    different = set(words)
+    common = len(different & _COMMON)
+    if line.isascii():  # the same as the pattern finds, in a third of the time
+        more = sum([(len(word) - 1) // _PIECE for word in words if len(word) > _PIECE])
+        gaps = len(_GAPS.findall(line)) if b"  " in data.translate(_BLANKS) else 0
+        signs = len(data.translate(None, _NO_SIGNS))
+        return len(different), common, False, len(words) + more + signs + gaps
+    is_foreign = _ACCENTED.search(line) is not None and common < _SHARE * len(different)
+    return len(different), common, is_foreign, len(_TOKENS.findall(line)) + _wide_tokens(line)
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 Row = Mapping[str, object]
@@ -25,6 +26,10 @@ _NAME = re.compile(r"(?=\S*\d)[!-~]+")
 _ANSWER_FORMAT = re.compile(r'"\w+": "<one of: [^"]*>",?')
 """The labels that a prompt lists, in an order that few rows have: a form, not what is said."""
 _DEEPEST = 16
+_SHORT = 500
+"""Characters of lines that are remembered."""
+_MAPPINGS, _LISTS = (dict, Mapping), (list, Sequence)
+"""What they mostly are comes first: it is seen in no time."""
 
 
 def row_lines(row: Row) -> list[str]:
@@ -46,27 +51,43 @@ def _is_prompt(row: Row, column: str) -> bool:
     return column in (*PROMPTS.values(), TARGET) or column.startswith(OPTIONS)
 
 
-def nested_texts(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield the texts of a value, nested ones included, system messages and roles left out."""
+def nested_texts(value: object) -> list[str]:
+    """Return the texts of a value, nested ones included, system messages and roles left out."""
+    found: list[str] = []
+    _gather(value, found)
+    return found
+
+
+def _gather(value: object, found: list[str], depth: int = 0) -> None:
     if isinstance(value, str):
-        yield value
-    elif depth >= _DEEPEST:
+        found.append(value)
+    elif value is None or isinstance(value, (int, float)) or depth >= _DEEPEST:
         return
-    elif isinstance(value, Mapping):
+    elif isinstance(value, _MAPPINGS):
         if value.get("role", value.get("from")) == "system":
             return
         for key, item in value.items():
             if key not in ("system", "role", "from"):
-                yield from nested_texts(item, depth + 1)
-    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+                _gather(item, found, depth + 1)
+    elif isinstance(value, _LISTS) and not isinstance(value, bytes):
         for item in value:
-            yield from nested_texts(item, depth + 1)
+            _gather(item, found, depth + 1)
 
 
 def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        tag = _TAGS.match(line)
-        bare = line[tag.end() :] if tag else line
-        own = bare.strip()
-        if own and not _NAME.fullmatch(own) and not _ANSWER_FORMAT.fullmatch(own):
+        bare = _known(line) if len(line) <= _SHORT else _bare(line)
+        if bare:
             yield bare
+
+
+def _bare(line: str) -> str:
+    """Return a line without its tags; empty where no words are left."""
+    tag = _TAGS.match(line)
+    bare = line[tag.end() :] if tag else line
+    own = bare.strip()
+    return "" if not own or _NAME.fullmatch(own) or _ANSWER_FORMAT.fullmatch(own) else bare
+
+
+_known = lru_cache(maxsize=1 << 12)(_bare)
+"""Openings and instructions recur in row after row, and every row is read several times."""

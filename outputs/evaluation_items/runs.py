@@ -84,7 +84,7 @@ def _items(
     """
     prompts = BenchmarkPrompts(found.scheme, (), ())
     source = BenchmarkRows(found.scheme, prompts=prompts, listed=found.lists_people)
-    for batch in by_case(found.dialogues()):
+    for batch in by_case(found.dialogues(rationales=False)):
         seen.update(one.key for one in batch)
         openings.update(filter(None, map(opening_of, batch)))
         if read and not any(one.read or one.expert_goal is not None for one in batch):
@@ -100,7 +100,7 @@ def _swapped(found: OpenSelection) -> Iterator[EvaluationItem]:
     if next(ruled_out_by_truth(found.scheme), None) is None:
         return
     source = SwapRows(found.scheme)
-    for batch in by_case(found.dialogues()):
+    for batch in by_case(found.dialogues(rationales=False)):
         for row in source.rows(batch):
             item = swap_item(Located(row, "run"), found.scheme)
             if item is not None:

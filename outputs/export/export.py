@@ -23,8 +23,8 @@ from outputs.export.planning import planned_splits, played
 from outputs.export.splits import SplitPlan
 from outputs.formats.registry import FORMATS
 from outputs.kinds.export_kind import KINDS, ExportOptions
-from outputs.rows.without_row import reasons_without_row, repeated_by, repeats_of, rows_left_out_by
-from outputs.selecting.left_out import ROWS_LEFT_OUT
+from outputs.rows.without_row import repeated_by, repeats_of, rows_left_out_by, whys_of
+from outputs.selecting.left_out import NO_ROW, ROWS_LEFT_OUT
 from outputs.selecting.selection import OpenSelection, SelectedDialogue, opened
 from outputs.selecting.wish import Selection
 from outputs.token_lengths import RowLengths
@@ -138,7 +138,7 @@ def split_rows(
             they are about.
         miss: is given the reason for each dialogue that no row is made of, or none that is kept.
     """
-    numbers, repeats = count(), repeats_of(source)
+    numbers, repeats, why_none = count(), repeats_of(source), whys_of(source)
     anyhow = found.selection.verdict == "any"  # else what is not accepted is only compared with
     every = balance is None and not rejected
     reading = source.reading
@@ -168,14 +168,10 @@ def split_rows(
                 see(split, selected, used[selected.dialogue.arm])
             elif selected.dialogue.arm in offered:
                 miss(ROWS_LEFT_OUT)
-        without = [
-            one
-            for one in batch
-            if one.dialogue.arm not in offered and (anyhow or one.verdict == "accepted")
-        ]
-        reasons = reasons_without_row(source, without, repeated=repeats() > repeated)
-        for reason in reasons.values():
-            miss(reason)
+        unknown = ROWS_LEFT_OUT if repeats() > repeated else NO_ROW
+        for one in batch:
+            if one.dialogue.arm not in offered and (anyhow or one.verdict == "accepted"):
+                miss(why_none(one) or unknown)
 
 
 def _turns_about(row: Row) -> Set[object]:

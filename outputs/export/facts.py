@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -64,6 +64,8 @@ class Seen:
     without_row: Counter[str] = field(default_factory=Counter)
     """Dialogues that gave no row, by reason."""
     _dimensions: Mapping[str, Dimension] = field(init=False)
+    _labelled: Callable[[SelectedDialogue], SelectedDialogue] | None = field(init=False)
+    """Puts the labels of rows in place of those of a dialogue; None: they are the same."""
 
     def miss(self, reason: str) -> None:
         """Count a dialogue that gave no row."""
@@ -73,11 +75,12 @@ class Seen:
         """Begin with nothing counted."""
         self.corpus = CorpusCounts(self.scheme)
         self._dimensions = {dimension.id: dimension for dimension in self.scheme.dimensions}
+        self._labelled = self.source.labelled if isinstance(self.source, LabelsAnew) else None
 
     def add(self, split: str, selected: SelectedDialogue, turns: Set[object]) -> None:
         """Count one dialogue, and the labels of those of its utterances that rows are about."""
-        if isinstance(self.source, LabelsAnew):
-            selected = self.source.labelled(selected)
+        if self._labelled is not None:
+            selected = self._labelled(selected)
         goal = selected.dialogue.case.goal
         self.corpus.add(selected)
         self.goals[goal] += 1

@@ -25,7 +25,7 @@ class AgreedLabels:
 
     def __init__(self, scheme: Scheme, judgements: Sequence[Judgement]) -> None:
         """Take what judges said of a dialogue; those that were shown its labels do not count."""
-        self._dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
+        self._scheme = scheme
         external = [one for one in judgements if one.source == "external"]
         # A judge that was shown labels names none, and neither does one that could not be read.
         self._blind = {one.judge for one in external if one.value is not None}
@@ -49,7 +49,7 @@ class AgreedLabels:
         return [name for name, label in labels.items() if self._shared(turn, name, label)]
 
     def _shared(self, turn: int | None, name: str, label: LabelValue) -> bool:
-        dimension = self._dimensions[name]
+        dimension = self._scheme.dimension(name)
         place = None if dimension.level == "dialogue" else turn
         judges = [judge for judge in self._blind if (name, judge) in self._asked]
         found = [self._found.get((place, name, judge)) for judge in judges]

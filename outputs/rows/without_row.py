@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
 from outputs.dataset.columns import RowSource
 from outputs.rows.learnt_once import CountsRepeats
-from outputs.selecting.left_out import NO_ROW, ROWS_LEFT_OUT
 from outputs.selecting.selection import SelectedDialogue
 
 
@@ -59,17 +58,9 @@ def rows_left_out_by(source: RowSource) -> dict[str, int]:
     return {**own, "duplicate": repeats_of(source)()}
 
 
-def reasons_without_row(
-    source: RowSource, batch: Sequence[SelectedDialogue], *, repeated: bool
-) -> dict[str, str]:
-    """Return why dialogues of the latest batch gave no row, by arm.
+def whys_of(source: RowSource) -> Callable[[SelectedDialogue], str]:
+    """Return what tells why a source made no row of a dialogue of the latest batch; empty: unknown.
 
-    Args:
-        source: made the rows.
-        batch: the dialogues of one case that gave none.
-        repeated: whether rows of the case were left out because they repeat others.
+    Whether a source can tell is found out once: to look takes longer than to make a row.
     """
-    unknown = ROWS_LEFT_OUT if repeated else NO_ROW
-    if not isinstance(source, SaysWhy):
-        return {one.dialogue.arm: unknown for one in batch}
-    return {one.dialogue.arm: source.why_none(one) or unknown for one in batch}
+    return source.why_none if isinstance(source, SaysWhy) else lambda _: ""

@@ -48,6 +48,11 @@ _SHEETS_OF_ITEM = _SHEETS.format("+s.seq > ? and s.item = ?")
 _ITEMS = f"""
     select {_ITEM}, (select count(*) from assignments s where s.item = i.seq and s.state = 'done')
     from review_items i {_OF_ITEM} where i.study = ? order by i.seq"""  # noqa: S608 - constants only
+_WAITING = """
+    select i.seq from review_items i where i.study = ? and i.seq > ?
+        and (select count(*) from assignments s where s.item = i.seq and s.state = 'done') >= ?
+        and not exists (select 1 from adjudications j where j.item = i.seq)
+    order by i.seq limit 1"""
 _FILTERS = "select distinct category, reasons from review_items where study = ?"
 _FOUND = f"""
     select {_ITEM} from review_items i {_OF_ITEM} where i.study = ? and i.seq = ?"""  # noqa: S608 - constants only
@@ -110,6 +115,11 @@ class SheetLog:
         rows = self._reader.execute(_ITEMS, (study.seq,))
         with parsing(self._reader, "an item"):
             return [(item_from(row[:5]), row[5]) for row in rows]
+
+    def next_waiting(self, study: ReviewStudy, after: int) -> int | None:
+        """Return the next item after one that has all its answers and no last word; None: none has."""
+        row = self._reader.execute(_WAITING, (study.seq, after, study.per_item)).fetchone()
+        return None if row is None else int(row[0])
 
     def offered_filters(self, study: ReviewStudy) -> tuple[list[str], list[str]]:
         """Return the categories and the codes of flags of items, each once and in order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,22 +37,17 @@ class SideBySide:
     opinions: tuple[Opinion, ...]
     columns: int
 
-    @property
-    def differing(self) -> int:
-        """How many questions were answered differently."""
-        return sum(row.differ for row in self.rows)
-
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """One line of the list of items."""
 
     item: Item
-    title: str
-    """Of the scenario."""
     answers: int
     differing: int
+    """Questions that were answered differently."""
     confirmed: int
+    """Answers that confirm an issue."""
     verdict: str
     """What the expert decided; empty before."""
 
@@ -81,17 +76,17 @@ def side_by_side(
     return SideBySide(tuple(rows), opinions, len(sheets))
 
 
-def waiting_line(
-    item: Item, sheets: Sequence[Sheet], exhibit: ReviewDialogue, settled: Adjudication | None
-) -> Waiting:
-    """Return an item for the list."""
-    side = side_by_side(exhibit.sections, sheets, exhibit, settled)
+def waiting_line(item: Item, sheets: Sequence[Sheet], settled: Adjudication | None) -> Waiting:
+    """Return an item for the list; its dialogue, which takes long to read, is not needed."""
+    given: defaultdict[tuple[int | None, str], set[LabelValue]] = defaultdict(set)
+    for sheet in sheets:
+        for label in sheet.labels:
+            given[label.turn, label.dimension].add(label.value)
     return Waiting(
         item=item,
-        title=exhibit.title,
         answers=len(sheets),
-        differing=side.differing,
-        confirmed=sum(bool(o.issue) for o in side.opinions),
+        differing=sum(len(values) > 1 for values in given.values()),
+        confirmed=sum(bool(sheet.opinion and sheet.opinion.issue) for sheet in sheets),
         verdict="" if settled is None else settled.verdict or "settled",
     )
 

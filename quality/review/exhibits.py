@@ -88,6 +88,11 @@ class Exhibits:
         """Return the exhibit of an item."""
         return self._kept(item.id)
 
+    def title(self, item: Item) -> str:
+        """Return the title of the scenario of an item, without reading its dialogue."""
+        case = self._store.dialogues.ending(item.id).case
+        return _title(self._scenario_of(case), case)
+
     def flags(self, item: Item) -> tuple[Flag, ...]:
         """Return the flags of the newest assessment; none of gold lines, they tell about labels."""
         if not self._study.shows_declared:
@@ -110,7 +115,7 @@ def exhibit(
     sides = list(names)
     return ReviewDialogue(
         dialogue=dialogue,
-        title=scenario.title if scenario else dialogue.case.scenario,
+        title=_title(scenario, dialogue.case),
         background=scenario.background if scenario else "",
         roles=tuple((role.name, role.description) for role in scenario.roles.values())
         if scenario
@@ -141,6 +146,10 @@ def exhibit(
             if label.rationale and study.shows_declared
         },
     )
+
+
+def _title(scenario: Scenario | None, case: Case) -> str:
+    return scenario.title if scenario else case.scenario
 
 
 def target_turns(dialogue: Dialogue) -> tuple[int, ...]:

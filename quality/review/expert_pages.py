@@ -9,11 +9,12 @@ from collections import defaultdict
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from quality.review.adjudication import in_blind_order, side_by_side, waiting_line
-from quality.review.dashboard import overview
+from pipeline.store.reviews import ReviewStore
+from quality.review.adjudication import Waiting, in_blind_order, side_by_side, waiting_line
+from quality.review.dashboard import Overview, overview
 from quality.review.forms import form_values, read_form
 from quality.review.opinions import read_text, reasons
-from quality.review.scenario_reports import scenario_reports
+from quality.review.scenario_reports import ScenarioReport, scenario_reports
 from quality.review.service import ReviewService
 from quality.review.web import RowNumber, desk_of, expert, page
 from quality.web.requests import RefusedRequest, first, saved, sent_form
@@ -28,25 +29,32 @@ LISTED = 200
 async def listing(request: Request) -> Response:
     """List the items that have answers: what is not settled and most disputed goes first."""
     service, guest = desk_of(request), expert(request)
-    sheets: defaultdict[int, list[Sheet]] = defaultdict(list)
-    for sheet in service.store.sheets.sheets(service.study):
-        sheets[sheet.item.seq].append(sheet)
-    final = service.store.sheets.adjudications(service.study)
-    lines = [
-        waiting_line(found, sheets[found.seq], service.exhibits.of(found), final.get(found.seq))
-        for found, answers in service.store.sheets.items(service.study)
-        if answers
-    ]
-    lines.sort(key=lambda w: (bool(w.verdict), w.answers < service.study.per_item, -w.differing))
+    lines = await asyncio.to_thread(_waiting, service)
     return page(
         request,
         "adjudicate_list",
         guest,
-        lines=lines[:LISTED],
+        lines=[(line, service.exhibits.title(line.item)) for line in lines[:LISTED]],
         more=max(0, len(lines) - LISTED),
         settled=sum(bool(line.verdict) for line in lines),
         total=len(lines),
     )
+
+
+def _waiting(service: ReviewService) -> list[Waiting]:
+    """Return the items that have answers, in the order of the list.
+
+    They are read beside the thread that answers everybody else: many take seconds.
+    """
+    study = service.study
+    with ReviewStore.open(service.store.folder) as store:
+        sheets: defaultdict[int, list[Sheet]] = defaultdict(list)
+        for sheet in store.sheets.sheets(study):
+            sheets[sheet.item.seq].append(sheet)
+        final = store.sheets.adjudications(study)
+    lines = [waiting_line(of[0].item, of, final.get(seq)) for seq, of in sorted(sheets.items())]
+    lines.sort(key=lambda w: (bool(w.verdict), w.answers < study.per_item, -w.differing))
+    return lines
 
 
 @router.get("/adjudicate/{number}")
@@ -169,37 +177,31 @@ def _told_apart(settled: Adjudication | None) -> str:
 
 def _next_waiting(service: ReviewService, after: int) -> str:
     """Return the next item with all its answers that nobody has settled, or the list."""
-    final = service.store.sheets.adjudications(service.study)
-    waiting = [
-        found.seq
-        for found, answers in service.store.sheets.items(service.study)
-        if answers >= service.study.per_item and found.seq not in final
-    ]
-    later = [seq for seq in waiting if seq > after] or waiting
-    return f"/adjudicate/{later[0]}" if later else "/adjudicate"
+    sheets, study = service.store.sheets, service.study
+    found = sheets.next_waiting(study, after) or sheets.next_waiting(study, 0)
+    return f"/adjudicate/{found}" if found else "/adjudicate"
 
 
 @router.get("/dashboard")
 async def dashboard(request: Request) -> Response:
     """Show how far everybody is, how well they agree, and what to look at."""
     service, guest = desk_of(request), expert(request)
-    sheets = list(service.store.sheets.sheets(service.study))
-    standings = service.store.sheets.standings(service.study)
-    items = service.store.sheets.items(service.study)
-    result = await asyncio.to_thread(
-        overview,
-        service.scheme,
-        service.study,
-        sheets,
-        items,
-        standings=standings,
-        attention=service.store.attention.given(service.study.id),
-        now=time.time(),
-    )
-    return page(
-        request,
-        "dashboard",
-        guest,
-        overview=result,
-        reports=scenario_reports(service.store, sheets),
-    )
+    result, reports = await asyncio.to_thread(_overview, service)
+    return page(request, "dashboard", guest, overview=result, reports=reports)
+
+
+def _overview(service: ReviewService) -> tuple[Overview, list[ScenarioReport]]:
+    """Return the figures and what was reported about scenarios, read as :func:`_waiting` reads."""
+    study = service.study
+    with ReviewStore.open(service.store.folder) as store:
+        sheets = list(store.sheets.sheets(study))
+        figures = overview(
+            service.scheme,
+            study,
+            sheets,
+            store.sheets.items(study),
+            standings=store.sheets.standings(study),
+            attention=store.attention.given(study.id),
+            now=time.time(),
+        )
+        return figures, scenario_reports(store, sheets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from scenarios.lines.library import spoken_stage_lines
 from scenarios.pack import LIBRARY, read_scenario, scenario_files
@@ -51,5 +51,6 @@ def _stage_claims(scenario_id: str) -> Mapping[str, Claims]:
     return {}
 
 
+@lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())

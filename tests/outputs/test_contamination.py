@@ -256,6 +256,7 @@ def test_an_empty_set_overlaps_with_nothing():
 def test_memory_does_not_grow_with_the_checked_set(monkeypatch):
     monkeypatch.setattr("outputs.contamination.ngrams._KNOWN_LINES", 64)
     monkeypatch.setattr("outputs.contamination.reworded_lines._KNOWN_LINES", 64)
+    monkeypatch.setattr("outputs.contamination.comparable._SHORT", 0)
 
     def peak(count: int) -> int:
         def rows() -> Iterator[Row]:

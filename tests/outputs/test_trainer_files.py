@@ -8,12 +8,14 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from outputs.dataset.documents import Documents
 from outputs.export.export import export
 from outputs.kinds.export_kind import ExportOptions
 from outputs.selecting.selection import Selection
-from outputs.token_lengths import RowLengths, estimated_tokens
+from outputs.token_lengths import _TOKENS, RowLengths, _counts, estimated_tokens
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 
 KINDS = {
@@ -156,6 +158,13 @@ def test_a_row_counts_with_the_longer_of_its_answers_and_long_ones_are_counted()
     [found] = lengths.table()
     assert found.rows == found.over == 1
     assert found.median == found.longest == 2 + 2000 + 2 * 4
+
+
+@given(st.text(st.sampled_from("aZéß1٣.-, \t\x1c\x0b“日🙂"), max_size=60))
+def test_lines_of_ascii_are_counted_as_the_pattern_counts_any_line(line):
+    ascii_line = line.encode("ascii", "ignore").decode()
+    for text in (ascii_line, f"wonderfully {ascii_line} extraordinary"):
+        assert _counts(text)[3] == len(_TOKENS.findall(text))
 
 
 # Tokens that byte-level BPE of English (GPT-2) or WordPiece (BERT) take at least for such texts.

@@ -93,7 +93,9 @@ class TurnReader:
     ) -> defaultdict[int, list[Turn]]:
         """Join turns with what belongs to them."""
         turns: defaultdict[int, list[Turn]] = defaultdict(list)
-        for seq, index, role, kind, text, goal, flag in self._reader.execute(_TURNS, (numbers,)):
+        # At once: the page is small, and asking row by row is a call for each.
+        rows = self._reader.execute(_TURNS, (numbers,)).fetchall()
+        for seq, index, role, kind, text, goal, flag in rows:
             place, labelled = (seq, index), None if flag is None else bool(flag)
             tactic = labels.get(place)
             if tactic is None and goal is None and place not in asked and place not in how:
@@ -129,7 +131,7 @@ class TurnReader:
 
     def _labels(self, numbers: str) -> Labels:
         labels: defaultdict[Place, list[TacticLabel]] = defaultdict(list)
-        rows = self._reader.execute(_LABELS, (numbers,))
+        rows = self._reader.execute(_LABELS, (numbers,)).fetchall()
         names = self._dimensions
         for seq, turn, dimension, value, rationale, raw in rows:
             label = TacticLabel(names[dimension], label_from(value), rationale, raw)
@@ -140,7 +142,7 @@ class TurnReader:
         """Return labels without reasons: the same few come again, so they are made only once."""
         labels: Labels = {}
         known, names = self._known, self._dimensions
-        for seq, turn, text in self._reader.execute(_LABELS_AS_TEXT, (numbers,)):
+        for seq, turn, text in self._reader.execute(_LABELS_AS_TEXT, (numbers,)).fetchall():
             tactic = known.get(text)
             if tactic is None:
                 if len(known) >= _CACHED:

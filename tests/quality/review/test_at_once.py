@@ -214,3 +214,19 @@ def test_items_are_given_out_while_new_dialogues_are_looked_for(
             answered.set()
         assert waiting.result()[1].status == 200
     assert (page.status, path != first) == (200, True)
+
+
+def test_the_list_of_answered_items_is_made_without_reading_their_dialogues(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(run, everything=True, per_item=1) as site:
+        ada, eve = Visitor(site.url), Visitor(site.url)
+        item = ada.come_in(site.link(), "Ada")
+        answer_item(ada, item)
+        answer_item(ada, item)
+        eve.come_in(site.link("expert"), "Eve")
+        read: list[str] = []
+        monkeypatch.setattr(site.service.exhibits, "_kept", read.append)
+        _, listing = eve.get("/adjudicate")
+    assert "Settled: 0 of 1 with answers." in listing.text
+    assert read == []
