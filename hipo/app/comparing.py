@@ -57,11 +57,16 @@ class _Groups:
     filled: dict[str, SpeechGroup] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     """What lines could be grouped by."""
-    roles: set[str] = field(default_factory=set)
+    roles: dict[str, set[str]] = field(default_factory=dict)
+    """Who speaks, by source."""
     unfit: dict[str, int] = field(default_factory=dict)
     """Dialogues in languages that the markers are not about."""
     unsaid: int = 0
     """Dialogues that do not say their language."""
+    wordless: int = 0
+    """Lines of rows that hold no text, such as calls of tools."""
+    empty: int = 0
+    """Dialogues without a line."""
 
     def add(self, source: str, dialogue: ComparedDialogue) -> None:
         """Take in a dialogue."""
@@ -71,10 +76,12 @@ class _Groups:
             language = self.markers.language
         elif not self.markers.fit(language):
             self.unfit[language] = self.unfit.get(language, 0) + 1
+        self.wordless += dialogue.wordless
+        self.empty += not dialogue.lines
         self.names |= {*dialogue.traits, ROLE}
         parts: dict[str, list[Heard]] = {}
         for line, before in heard(dialogue.lines):
-            self.roles.add(line.role)
+            self.roles.setdefault(source, set()).add(line.role)
             self.names |= line.labels.keys()
             group = self._group(source, dialogue, line)
             if group is not None and self.choice.is_chosen(line):
@@ -82,6 +89,10 @@ class _Groups:
         for name, lines in parts.items():
             sums = speech_sums(lines, self.markers, language)
             self.filled.setdefault(name, SpeechGroup(name)).add(dialogue.cluster, sums, len(lines))
+
+    def speakers(self, source: str | None) -> set[str]:
+        """Return who says anything in a source; None: in any of them."""
+        return self.roles.get(source, set()) if source else set().union(*self.roles.values())
 
     def _group(self, source: str, dialogue: ComparedDialogue, line: ComparedLine) -> str | None:
         by = self.choice.by
@@ -93,6 +104,10 @@ class _Groups:
 
     def notes(self) -> Iterator[str]:
         """Say what is to be known of what was counted."""
+        if self.wordless:
+            yield f"{plural(self.wordless, 'line')} without text: left out"
+        if self.empty:
+            yield f"{plural(self.empty, 'dialogue')} without a line: left out"
         if self.unsaid:
             yield (
                 f"{plural(self.unsaid, 'dialogue')} without a language: read as"
@@ -147,7 +162,7 @@ def compare(
         )
     choice = SpeechChoice(by, several(roles), fixed)
     read = load_markers(None if markers is None else Path(markers))
-    groups = _Groups(choice, read)
+    groups, measures = _Groups(choice, read), measures_with(read)
     for source in listed:
         with source.dialogues() as dialogues:
             for dialogue in dialogues:
@@ -156,7 +171,7 @@ def compare(
             raise _nothing(groups, source.name)
     _check_roles(groups)
     ordered = _ordered(groups, reference)
-    return compare_groups(ordered, measures_with(read), seed, tuple(groups.notes()))
+    return compare_groups(ordered, measures, seed, tuple(groups.notes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +250,20 @@ def _ordered(groups: _Groups, reference: str | None) -> list[SpeechGroup]:
 def _nothing(groups: _Groups, source: str | None) -> UsageError:
     """Say why no line was found to compare."""
     by, roles = groups.choice.by, groups.choice.roles
-    if not groups.roles:
+    speakers = groups.speakers(source)
+    if not speakers:
         return UsageError(f"{source or 'this'}: holds no line", "generate or name another one")
     if by is not None and by not in groups.names:
         return UsageError(
             f"--by {by}: nothing that was said has anything of this name",
             suggestion(by, sorted(groups.names)),
         )
-    _check_roles(groups)
+    if roles and speakers.isdisjoint(roles):
+        where = "" if source is None else f" in {source}"
+        return UsageError(
+            f"--role {','.join(roles)}: nobody of that name says anything{where}",
+            suggestion(roles[0], sorted(speakers), listing="who speaks"),
+        )
     of = "" if source is None else f"{source}: "
     who = enumerated(roles) if roles else "anybody"
     return UsageError(
@@ -253,9 +274,10 @@ def _nothing(groups: _Groups, source: str | None) -> UsageError:
 
 def _check_roles(groups: _Groups) -> None:
     """Refuse a role that nobody has."""
+    speakers = groups.speakers(None)
     for role in groups.choice.roles:
-        if role not in groups.roles:
+        if role not in speakers:
             raise UsageError(
                 f"--role {role}: nobody of that name says anything",
-                suggestion(role, sorted(groups.roles), listing="who speaks"),
+                suggestion(role, sorted(speakers), listing="who speaks"),
             )

@@ -84,6 +84,8 @@ def classes_by_tag(scenarios: Sequence[Scenario], wanted: str) -> Mapping[object
     kind, _, tag = wanted.partition(":")
     if kind != "tag":
         return None
+    if not scenarios:  # what is wrong is told where it is known
+        return {}
     there = sorted({tag for scenario in scenarios for tag in scenario.tags})
     if tag:
         classes: dict[object, str] = {s.id: tag if tag in s.tags else "" for s in scenarios}

@@ -35,7 +35,9 @@ def planned_splits(found: OpenSelection, options: ExportOptions) -> SplitPlan:
     dialogues: AlikeDialogues | None = None
     if used > 1 and options.split_by == "scenario":
         together = alike_situations(there)
-        dialogues = AlikeDialogues.of(found.every_dialogue(), found.scheme)
+        # Of scenarios that were added since, if the run goes on, nothing is divided.
+        counted = (one for one in found.every_dialogue() if one.case.scenario in ids)
+        dialogues = AlikeDialogues.of(counted, found.scheme)
         further = [*together, *dialogues.scenarios()]
         if len(set(led_by(ids, further).values())) >= used:
             together = further

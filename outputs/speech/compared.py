@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from outputs.contamination.comparable import Row
 from outputs.contamination.contamination import RowSet
 from outputs.selecting.selection import OpenSelection
 from scenarios.errors import UsageError
@@ -15,6 +14,8 @@ LISTS: Final = ("turns", "messages", "conversations", "dialogue", "dialog", "utt
 """Columns of rows that hold the lines of a dialogue."""
 _TEXTS: Final = ("text", "content", "value", "utterance")
 _ROLES: Final = ("role", "from", "speaker")
+_NOBODY: Final = ("system", "tool")
+"""Roles of messages that no one says."""
 _FIXED: Final = "opening"
 """What the kind of a line is called whose words were fixed beforehand."""
 
@@ -42,6 +43,8 @@ class ComparedDialogue:
     """None: nobody says."""
     traits: Mapping[str, str] = field(default_factory=dict)
     """What else is known of it, such as goal, strategy and model."""
+    wordless: int = 0
+    """What else is listed as its lines and holds no text, such as calls of tools."""
 
 
 def dialogues_of_run(found: OpenSelection) -> Iterator[ComparedDialogue]:
@@ -73,41 +76,49 @@ def dialogues_of_rows(rows: RowSet) -> Iterator[ComparedDialogue]:
         UsageError: a row has no lines of a dialogue.
     """
     for number, row in enumerate(rows.rows(), start=1):
-        listed = next((them for name in LISTS if isinstance(them := row.get(name), list)), None)
-        if listed is None:
+        lists = [them for name in LISTS if isinstance(them := row.get(name), list)]
+        if not lists:
             raise UsageError(
                 f"{rows.name}: row {number} holds no lines of a dialogue",
                 f"a row is a dialogue, and its lines a list in {', '.join(LISTS[:-1])} or"
                 f" {LISTS[-1]}; a run, or what hipo export --to dialogues writes, will do, too",
             )
-        lines = tuple(
-            line
-            for place, said in enumerate(listed)
-            if (line := _line(said, place)) is not None and line.role != "system"
-        )
+        listed = max(lists, key=bool)  # the first that is not empty
+        read = [line for place, said in enumerate(listed) if (line := _line(said, place))]
+        lines = tuple(line for line in read if line.role not in _NOBODY)
         traits = {name: value for name, value in row.items() if isinstance(value, str)}
         cluster = traits.get("scenario") or f"{rows.name}: row {number}"
-        yield ComparedDialogue(cluster, lines, traits.get("language"), traits)
+        wordless = len(listed) - len(read)
+        yield ComparedDialogue(cluster, lines, traits.get("language") or None, traits, wordless)
 
 
 def _line(said: object, place: int) -> ComparedLine | None:
-    """Return a line of a row; None for what holds no text, such as a call of a tool."""
-    if isinstance(said, str):
-        return ComparedLine("AB"[place % 2], said)
-    if not isinstance(said, Mapping):
+    """Return a line of a row; None for what holds no text, such as a call of a tool.
+
+    Where nobody is named two people take turns.
+    """
+    record = said if isinstance(said, Mapping) else {_TEXTS[0]: said}
+    text = next((text for name in _TEXTS if (text := _text(record.get(name))).strip()), None)
+    if text is None:
         return None
-    text = _first(said, _TEXTS)
-    if not text:
-        return None
-    labels = said.get("labels")
+    labels = record.get("labels")
     named = labels.items() if isinstance(labels, Mapping) else ()
     return ComparedLine(
-        _first(said, _ROLES) or "",
+        next((str(who) for name in _ROLES if _names(who := record.get(name))), "AB"[place % 2]),
         text,
         {str(name): value for name, value in named if isinstance(value, str)},
-        said.get("kind") == _FIXED,
+        record.get("kind") == _FIXED,
     )
 
 
-def _first(record: Row, names: Sequence[str]) -> str | None:
-    return next((value for name in names if isinstance(value := record.get(name), str)), None)
+def _text(value: object) -> str:
+    """Return a text, or the texts of the parts that a message may consist of; else nothing."""
+    if isinstance(value, list):
+        parts = [part.get("text") if isinstance(part, Mapping) else part for part in value]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _names(who: object) -> bool:
+    """Return whether this says who speaks: a name, or a number."""
+    return bool(who) if isinstance(who, str) else type(who) is int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,8 +96,8 @@ class Markers:
     lists: Mapping[str, Marker]
 
     def fit(self, language: str) -> bool:
-        """Return whether they are about the language of a text; ``en`` is about ``en-GB``, too."""
-        return language.split("-", maxsplit=1)[0].casefold() == self.language.split("-")[0]
+        """Return whether they are about the language of a text; ``en`` is about ``en_GB``, too."""
+        return re.split("[-_]", language)[0].casefold() == self.language.split("-")[0]
 
 
 def load_markers(path: Path | None = None) -> Markers:

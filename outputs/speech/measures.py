@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from outputs.speech.compared import ComparedLine
 from outputs.speech.markers import Markers
+from scenarios.errors import UsageError
 from scenarios.wording import content_stems, sentences, words
 
 WINDOW: Final = 25
@@ -46,7 +47,16 @@ FORM: Final = (
 
 
 def measures_with(markers: Markers) -> tuple[SpeechMeasure, ...]:
-    """Return all measures: of form, and one for every list of markers."""
+    """Return all measures: of form, and one for every list of markers.
+
+    Raises:
+        UsageError: a list has the name of a measure of form.
+    """
+    for name in (measure.id for measure in FORM if measure.id in markers.lists):
+        raise UsageError(
+            f"markers: {name}: this is the name of what is counted anyway",
+            "name the list otherwise",
+        )
     return (
         *FORM,
         *(

@@ -79,7 +79,7 @@ def resample(
     return np.concatenate(parts)
 
 
-def interval(draws: Floats, coverage: float, clusters: int) -> Interval | None:
+def interval(draws: Floats, coverage: float, clusters: int, *, beyond: int = 0) -> Interval | None:
     """Return the central interval of the draws of one statistic, shape ``(resamples,)``.
 
     Percentiles of few clusters lie too close together: a resample spreads by ``sqrt((n - 1) / n)``
@@ -93,6 +93,9 @@ def interval(draws: Floats, coverage: float, clusters: int) -> Interval | None:
         draws: the statistic in every resample.
         coverage: how often the interval shall hold the truth.
         clusters: how many items, or clusters of items, were drawn from, at least 2.
+        beyond: how many draws have to lie beyond an end that is read from them. An end further
+            out is reckoned from the quantile that has so many beyond it, as of a normal
+            distribution, and may be where no draw is.
 
     Source: Hesterberg 2015, What teachers should know about the bootstrap, section 5.3 (expanded
     percentile interval).
@@ -102,8 +105,12 @@ def interval(draws: Floats, coverage: float, clusters: int) -> Interval | None:
     if 2 * len(defined) < len(draws) or not len(defined):
         return None
     tail = _tail(coverage, clusters)
-    low, high = np.quantile(defined, (tail, 1 - tail))
-    return Interval(float(low), float(high))
+    reached = max(tail, beyond / len(defined))
+    low, middle, high = map(float, np.quantile(defined, (reached, 0.5, 1 - reached)))
+    if reached == tail:
+        return Interval(low, high)
+    further = NormalDist().inv_cdf(tail) / NormalDist().inv_cdf(reached)
+    return Interval(middle - (middle - low) * further, middle + (high - middle) * further)
 
 
 def _tail(coverage: float, clusters: int) -> float:

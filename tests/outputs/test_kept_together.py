@@ -18,7 +18,9 @@ from outputs.contamination.kept_together import (
 )
 from outputs.dataset.card import dataset_card
 from outputs.export.export import export
+from outputs.export.planning import planned_splits
 from outputs.kinds.export_kind import ExportOptions
+from outputs.selecting.selection import OpenSelection, opened
 from outputs.selecting.wish import Selection
 from pipeline.importing.situations import NO_BACKGROUND
 from scenarios.dialogue import Dialogue
@@ -189,3 +191,17 @@ def test_a_run_without_near_duplicates_has_nothing_to_tell(tmp_path):
     export(Selection((run,), verdict="any"), options, tmp_path / "set")
     manifest = json.loads((tmp_path / "set" / "manifest.json").read_bytes())
     assert manifest["together"] == []
+
+
+def test_scenarios_that_a_run_gets_while_it_is_exported_are_left_out_of_account(
+    tmp_path, monkeypatch
+):
+    scenarios = some_scenarios(4)
+    run = make_run(tmp_path / "run", [said(s, SAME) for s in scenarios])
+    options = ExportOptions("dialogues", fractions=(0.5, 0.5, 0.0))
+    with opened(Selection((run,), verdict="any")) as found:
+        earlier = [one for one in found.tallies() if one.scenario != scenarios[0].id]
+        monkeypatch.setattr(OpenSelection, "tallies", lambda _: earlier)
+        plan = planned_splits(found, options)
+    assert plan.groups.keys() == {s.id for s in scenarios[1:]}
+    assert plan.across == 3

@@ -9,12 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outputs.export.balance import Balance, balanced_column, classes_by_tag
+from outputs.export.export import export
 from outputs.export.planning import one_tag_each
 from outputs.export.splits import plan_splits
+from outputs.kinds.export_kind import ExportOptions
 from outputs.kinds.split_shares import SPLITS, checked_fractions
+from outputs.selecting.wish import Selection
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
-from tests.factories import make_scenario
+from tests.factories import make_run, make_scenario
 from tests.outputs.corpora import SCHEME
 
 NAMES = st.text("abcdef", min_size=1, max_size=3)
@@ -252,3 +255,11 @@ def test_rows_are_balanced_by_the_one_tag_of_their_scenario_or_by_having_a_tag()
 def test_tags_that_make_no_classes_are_refused(tags, wanted, found):
     with pytest.raises(UsageError, match=found):
         classes_by_tag(tagged(*tags), wanted)
+
+
+def test_a_run_without_dialogues_is_told_to_be_one_whatever_it_is_balanced_by(tmp_path):
+    run = make_run(tmp_path / "run", [])
+    for wanted in ("veracity", "tag", "tag:peer"):
+        options = ExportOptions("benchmark", balance=wanted)
+        with pytest.raises(UsageError, match="the runs hold no dialogue"):
+            export(Selection((run,), verdict="any"), options, tmp_path / "set")

@@ -84,3 +84,12 @@ def test_fewer_than_two_items_have_no_interval(items):
 def test_resampling_that_cannot_be_is_refused(wrong):
     with pytest.raises(ValueError, match="at least 1 resample"):
         Resampling(**wrong)
+
+
+def test_an_end_that_no_draw_reaches_is_where_a_normal_distribution_has_it():
+    draws = np.random.default_rng(2).normal(3, 1, 10_000)
+    coverage = 1 - 2e-7
+    found = interval(draws, coverage, 1_000_000, beyond=25)
+    assert found.low < draws.min() < draws.max() < found.high
+    assert (found.low, found.high) == pytest.approx((3 - 5.2, 3 + 5.2), abs=0.2)
+    assert interval(draws, 0.95, 1_000, beyond=25) == interval(draws, 0.95, 1_000)

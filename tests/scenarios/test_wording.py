@@ -51,6 +51,11 @@ def test_any_number_of_marks_is_read_at_once(marks):
         assert sentences(f"Well{marks}x. So.") == [f"Well{marks}x.", "So."]
 
 
+def test_any_number_of_sentences_is_read_at_once():
+    with cpu_limit(10):
+        assert len(sentences("What? Yes. " * 100_000)) == 200_000
+
+
 @given(st.text(max_size=120))
 def test_splitting_loses_nothing_but_space(text):
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())

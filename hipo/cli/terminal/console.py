@@ -110,7 +110,7 @@ def reasons(failed: Mapping[str, int]) -> str:
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Align rows under a header; cells that look like numbers are set to the right."""
-    table = [list(header), *([harmless(cell) for cell in row] for row in rows)]
+    table = [[harmless(" ".join(cell.split("\n"))) for cell in row] for row in (header, *rows)]
     widths = [max(cells_of(row[i]) for row in table) for i in range(len(header))]
     right = [bool(rows) and all(_numeric(row[i]) for row in table[1:]) for i in range(len(header))]
     lines = []

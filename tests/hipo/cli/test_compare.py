@@ -75,11 +75,15 @@ def test_another_group_can_be_the_one_that_others_are_compared_with(hipo, run) -
                 {"role": "system", "content": "You sell cars, and never say no to anybody."},
                 {"role": "user", "content": "Was it hit?"},
                 {"role": "assistant", "content": "No."},
-                {"role": "tool", "content": None},
+                {"role": "tool", "content": "3 cars found"},
             ]
         },
         {"conversations": [{"from": "human", "value": "Was it hit?"}, {"from": "gpt", "value": "No."}]},
         {"dialogue": "a text beside them", "utterances": ["Was it hit?", "No."]},
+        {"turns": [], "dialog": [{"speaker": 0, "text": "Was it hit?"}, {"speaker": 1, "text": "No."}]},
+        {"turns": [{"text": "Was it hit?"}, {"text": "No."}], "language": ""},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "Was it hit?"}]},
+                      {"role": "assistant", "content": "No."}]},
     ],
 )  # fmt: skip
 def test_dialogues_of_others_are_read_in_the_usual_formats(hipo, run, tmp_path, row) -> None:
@@ -92,6 +96,30 @@ def test_dialogues_of_others_are_read_in_the_usual_formats(hipo, run, tmp_path, 
     assert told.data["notes"] == [
         "1 dialogue without a language: read as en, the language of the markers"
     ]
+
+
+def test_what_is_taken_up_is_known_whether_people_have_names_numbers_or_neither(
+    hipo, run, tmp_path
+) -> None:
+    said = ["Where is the red car?", "The red car was sold."]
+    for who in ({"speaker": "Ann"}, {"speaker": "Bo"}), ({"speaker": 1}, {"speaker": 0}), ({}, {}):
+        turns = [{"text": text, **them} for text, them in zip(said, who, strict=True)]
+        others = write_rows(tmp_path / "others.jsonl", [{"turns": turns}])
+        told = hipo("compare", run, others, "--format", "json").data
+        assert figures(told)["echo"][1] == pytest.approx(200 / 3)
+
+
+def test_what_holds_no_text_is_no_line_and_is_told(hipo, run, tmp_path) -> None:
+    rows = [
+        {"language": "en_GB", "turns": ["Was it hit?", "", " ", 3, {"role": "a", "text": None}]},
+        {"language": "en", "turns": []},
+    ]
+    others = write_rows(tmp_path / "others.jsonl", rows)
+    told = hipo("compare", run, others, "--format", "json").data
+    assert told["groups"][1]["lines"] == 1
+    assert told["notes"] == [
+        "4 lines without text: left out", "1 dialogue without a line: left out",
+    ]  # fmt: skip
 
 
 def test_an_exported_corpus_has_the_figures_of_its_run(hipo, run) -> None:
@@ -138,10 +166,19 @@ def test_own_lists_are_counted_in_the_place_of_those_that_ship(hipo, run, tmp_pa
         (["mine", "--by", "goal", "--role", "responder,judge"], "--role judge", "initiator"),
         (["mine", "nothing.jsonl"], "no run 'nothing.jsonl'", "mine"),
         (["mine", "texts.jsonl"], "row 1 holds no lines of a dialogue", "messages"),
+        (["mine", "--by", "goal", "--markers", "own.yaml"], "markers: variety", "name the list"),
+        (["mine", "empty.jsonl"], "empty.jsonl: holds no line", "name another one"),
+        (["mine", "chat.jsonl", "--role", "user"], "nobody of that name says anything in mine",
+         "responder"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_what_to_do(hipo, run, tmp_path, arguments, found, hint) -> None:
     write_rows(tmp_path / "texts.jsonl", [{"text": "Was it hit?"}])
+    write_rows(tmp_path / "chat.jsonl", [{"messages": [{"role": "user", "content": "Hit?"}]}])
+    write_rows(tmp_path / "empty.jsonl", [])
+    (tmp_path / "own.yaml").write_text(
+        "language: en\nmarkers: {variety: {title: hits, phrases: [hit]}}\n", encoding="utf-8"
+    )
     told = hipo("compare", *arguments)
     assert told.code == 2
     assert not told.out

@@ -22,6 +22,12 @@ def test_words_are_set_to_the_left_and_numbers_to_the_right():
     )
 
 
+def test_no_cell_drives_the_terminal_or_breaks_its_row_and_neither_does_a_header():
+    assert columns(["\x1b[31mred", "a\nb"], [["\x1b[0m", "c\nd"]]) == (
+        "\\x1b[31mred  a b\n\\x1b[0m      c d"
+    )
+
+
 def refusing(error: Exception) -> int:
     def command() -> None:
         raise error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,15 @@ def test_scenarios_in_which_nothing_was_counted_are_no_ground_for_an_interval() 
     found = difference(first, other)
     assert found.interval is None
     assert not found.certain
+
+
+def test_no_star_stands_at_one_of_many_differences_that_are_chance() -> None:
+    rng = np.random.default_rng(5)
+    measures = [SpeechMeasure(f"m{n}", "a figure", "words") for n in range(400)]
+    groups = [SpeechGroup("a"), SpeechGroup("b")]
+    for group, cluster in product(groups, range(14)):
+        figures = rng.normal(10, 3, len(measures))
+        group.add(f"s{cluster}", np.array([figures, np.ones(len(measures))]), 1)
+    found = compare_groups(groups, measures, seed=0).differences["b"]
+    assert all(one.interval is not None for one in found)
+    assert not [one.measure.id for one in found if one.certain]
