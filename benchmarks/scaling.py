@@ -134,7 +134,8 @@ def drawing(points: Sequence[Point]) -> str:
         curve_chart(
             curves,
             label="Calls per second by requests in flight",
-            axis="requests in flight; vertical: calls per second",
+            axis="requests in flight",
+            up="calls per second",
             by_powers=True,
         )
     )

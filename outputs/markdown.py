@@ -11,7 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from prompts.plain_text import one_line
 
 _SHIPPED = Path(__file__).parent / "templates"
-_SPECIAL = re.compile(r"[\\`*_{}\[\]#|~$!]|[&<>@]|://|www\.")
+# The @ between a scheme and its version, as in hipo@1, names nobody and is no address.
+_SPECIAL = re.compile(r"[\\`*_{}\[\]#|~$!]|[&<>]|(?<!\w)@|@(?!\d+(?![\w.-]))|://|www\.")
 _ENTITIES = {
     "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "://": "&#58;//", "www.": "www&#46;",
 }  # fmt: skip

@@ -87,7 +87,7 @@ def along_plot(discourses: Sequence[Discourse], metric: str) -> str:
         if points:
             curves.append(Curve(discourse.annotator, points))
     label = f"{metric} along {discourses[0].dialogue}, by annotator"
-    return curve_chart(curves, label=label, axis=f"answer; vertical {metric}")
+    return curve_chart(curves, label=label, axis="answer", up=metric)
 
 
 def distribution_plot(shapes: Sequence[Histogram]) -> str:
@@ -102,7 +102,7 @@ def distribution_plot(shapes: Sequence[Histogram]) -> str:
     if len(shapes) > len(drawn):
         label += f"; the {len(drawn)} longest of {len(shapes)}"
     curves = [Curve(shape.dialogue, shape.bins) for shape in shapes if shape in drawn]
-    return curve_chart(curves, label=label, axis=f"{metric}; vertical share of answers")
+    return curve_chart(curves, label=label, axis=metric, up="share of answers")
 
 
 def roc_plot(outcome: Sequence[OutcomeModel]) -> str:
@@ -118,8 +118,12 @@ def roc_plot(outcome: Sequence[OutcomeModel]) -> str:
     ]
     curves.append(Curve("guessing: 0.50", ((0.0, 0.0), (1.0, 1.0))))
     label = "ROC curves of the models of who wins an answer, with their areas"
-    axis = "share of lost answers taken for won; vertical of won answers"
-    return curve_chart(curves, label=label, axis=axis)
+    return curve_chart(
+        curves,
+        label=label,
+        axis="share of lost answers that are taken for won",
+        up="share of won answers that are taken for won",
+    )
 
 
 def labels_plot(distributions: Sequence[Distribution]) -> str:

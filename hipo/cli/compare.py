@@ -116,10 +116,10 @@ def _as_text(found: SpeechComparison) -> str:
     return "\n\n".join([counts, *tables, _LEGEND])
 
 
-_LEGEND = (
-    "* not 0, even if all differences are looked at together (Bonferroni); drawn from: the\n"
-    "scenarios, or dialogues of none, that the intervals are resampled from"
-)
+_LEGEND = """\
+drawn from  how many scenarios the intervals resample; a dialogue of none counts as one
+95 %        interval of the difference; - where too few scenarios tell, or all resamples the same
+*           not 0, even if all differences of the table are looked at together (Bonferroni)"""
 
 
 def _row(one: SpeechDifference) -> list[str]:

@@ -99,7 +99,7 @@ def _check_used(embedding_model: str | None, cosine: float) -> None:
 
 def comparison_as_text(comparison: Contamination, clean: Path | None) -> str:
     """Return the comparison in words."""
-    header = ["set", "rows", "sharing any", "overlapping", "share", "bare"]
+    header = ["set", "rows", "sharing any", "overlapping", "share", "too short"]
     lines = [columns(header, [_row(comparison.checked), _row(comparison.reference)])]
     size = comparison.settings.size
     lines.append(f"{plural(comparison.shared_ngrams, f'{size}-gram')} shared")
@@ -112,7 +112,7 @@ def comparison_as_text(comparison: Contamination, clean: Path | None) -> str:
             f"{near.highest}; {plural(near.close, 'row')} at {near.threshold} or above"
         )
     if comparison.passages:
-        lines.append("shared most:")
+        lines.append(f"rows of {comparison.checked.name} that share most (of their n-grams):")
     lines += [
         f"  row {p.row:,} ({p.share:.0%}): {one_line(p.text, 90)}"
         for p in comparison.passages[:_SHOWN]

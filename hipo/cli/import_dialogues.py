@@ -13,10 +13,11 @@ from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
 from hipo.cli.terminal.console import Format, plain, plural, write_json
 from hipo.cli.terminal.errors import ExitCode
 from pipeline.importing.importer import ImportedRun, import_dialogues
+from quality.tables.table_map import map_names
 from scenarios.errors import UsageError
 
 app = command_app()
-
+_TABLES = (".csv", ".tsv", ".parquet")
 
 MAP = typer.Option(
     None,
@@ -90,12 +91,18 @@ def _only(files: list[Path]) -> Path:
     """Return the file of JSON lines.
 
     Raises:
-        UsageError: there are several.
+        UsageError: there are several, or it is a table.
     """
     if len(files) > 1:
         raise UsageError(
             f"{len(files)} files, and a run is made of one file of JSON lines",
             "join them, or say with --map what tables hold",
+        )
+    if files[0].suffix.lower() in _TABLES and files[0].is_file():
+        raise UsageError(
+            f"{files[0]} is a table, and without --map a run is made of JSON lines",
+            f"give --map with one of {', '.join(map_names())}, or a file that says what the columns "
+            "hold (docs/annotations.md)",
         )
     return files[0]
 

@@ -50,7 +50,10 @@ def data_files(path: Path) -> list[Path]:
     """
     if path.is_file():
         if path.suffix not in (*_LINES, _PARQUET):
-            raise UsageError(f"{path}: is neither .jsonl nor .parquet", "give a file of rows")
+            raise UsageError(
+                f"{path}: is neither .jsonl nor .parquet",
+                "give rows in one of these forms, or make a run of the table with hipo import",
+            )
         return [path]
     if not path.is_dir():
         raise UsageError(f"{path}: there is no such file or folder", "give an exported data set")

@@ -9,6 +9,7 @@ from outputs.evaluation.evaluated import Evaluated
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import bill, count, counted, dollars, percent
 from quality.evaluation.evaluation_record import EvaluatedModel
+from scenarios.arms import UNKNOWN
 
 _KINDS = {
     "benchmark": "an exported benchmark",
@@ -48,9 +49,10 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
                 f"({shares})."
             )
         )
+    writers = ", ".join(name for name in record.set.generators if name != UNKNOWN)
     lead = (
-        f"{counted(record.set.items, 'item')} of {record.set.name} (scheme {record.set.scheme}), "
-        f"written by {', '.join(record.set.generators) or 'nobody who is known'}."
+        f"{counted(record.set.items, 'item')} of {record.set.name} (scheme {record.set.scheme})"
+        + (f", written by {writers}." if writers else "; it is not known who wrote them.")
     )
     return ReportSection("overview", "What was asked", lead, tuple(blocks))
 

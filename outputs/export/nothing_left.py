@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from outputs.kinds.export_kind import KINDS, ExportOptions
-from outputs.selecting.left_out import ROWS_LEFT_OUT, left_out
+from outputs.selecting.left_out import ROWS_LEFT_OUT, UNLABELLED, left_out
 from outputs.selecting.selection import OpenSelection
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -40,10 +40,12 @@ def nothing_left(
     if options.rationale:
         hints.append("the labels alone are taken without --rationale")
     if found.selection.verdict == "accepted":
-        hints.append("dialogues that are not accepted with --any only")
+        hints.append("dialogues that are not accepted are taken with --any only")
     if where_from := KINDS.get(options.kind).where_from:
         hints.append(where_from)
-    if not hints and ROWS_LEFT_OUT not in without_row and KINDS.get(options.kind).declared_labels:
+    if UNLABELLED in without_row and options.chosen_task.labels_from:
+        hints.insert(0, options.chosen_task.labels_from)
+    elif not hints and ROWS_LEFT_OUT not in without_row and KINDS.get(options.kind).declared_labels:
         hints.append(_labels_needed(found.scheme))
     return UsageError("; ".join(("nothing is left to export", *lost)), "; ".join(hints))
 

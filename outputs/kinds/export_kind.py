@@ -123,6 +123,8 @@ class ExportTask:
     """A column: rows with the same value are left out together where one of them overlaps."""
     csv: bool = False
     """Whether rows are flat, so that they are written as CSV as well."""
+    labels_from: str = ""
+    """Where the labels of its rows come from, if not from whoever speaks, for a set without a row."""
     counted: Callable[[Row], str] | None = None
     """Names what a row is counted as in the notes; None: rows are not counted there."""
     refused: Mapping[str, str] = field(default_factory=dict)

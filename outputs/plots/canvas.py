@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from html import escape, unescape
 from pathlib import Path
 from typing import Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -241,8 +242,39 @@ def plot_styles() -> str:
     return STYLES.read_text(encoding="utf-8")
 
 
+_MARGIN = 10.0
+_BOLD = 1.1
+_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+
+
 def standalone(svg: str) -> str:
-    """Return a plot as the text of an SVG file."""
+    """Return a plot as the text of an SVG file, with what it shows written above it.
+
+    That is its label as far as the first colon; what follows there is values, which are drawn.
+    """
     head, bracket, rest = svg.partition(">")
+    told = {name: unescape(value) for name, value in _ATTRIBUTE.findall(head)}
+    width, height = map(float, told["viewBox"].split()[2:])
+    lines = _broken(told["aria-label"].partition(": ")[0], width)
+    above = _MARGIN + 6 + len(lines) * LINE
+    box = [-_MARGIN, -above, width + 2 * _MARGIN, height + above + _MARGIN]
+    head = head.replace(told["viewBox"], " ".join(map(_number, box)), 1)
+    title = "".join(
+        f'<text x="0" y="{_number((row - len(lines)) * LINE + 6)}" class="text strong">'
+        f"{escape(line)}</text>"
+        for row, line in enumerate(lines)
+    )
     styles = f"{plot_styles()}svg.plot {{ background: var(--paper); }}\n"
-    return f"{head}{bracket}<style>{styles}</style>{rest}\n"
+    return f"{head}{bracket}<style>{styles}</style>{title}{rest}\n"
+
+
+def _broken(text: str, width: float) -> list[str]:
+    """Return bold text in lines that are no wider than ``width``; a longer word is shortened."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and _BOLD * text_width(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return [fitted(line, width / _BOLD) for line in lines]

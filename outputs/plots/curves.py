@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from outputs.plots.canvas import (
+    LINE,
     WIDTH,
     Canvas,
     Point,
@@ -20,7 +21,7 @@ _LEFT = 48.0
 _RIGHT = 24.0
 _BELOW = 38.0
 _DASHES = 4
-_MOST_DISCS = 40
+_MOST_DISCS = 25
 _TICKS = 5
 
 
@@ -46,13 +47,16 @@ class _Axis:
         return (self.scale(value) - first) / (last - first)
 
 
-def curve_chart(curves: Sequence[Curve], *, label: str, axis: str, by_powers: bool = False) -> str:
+def curve_chart(
+    curves: Sequence[Curve], *, label: str, axis: str, up: str = "", by_powers: bool = False
+) -> str:
     """Return an SVG of curves; axes begin and end at round numbers.
 
     Args:
-        curves: the lines; a single point is drawn as a disc.
+        curves: the lines; each point of one that has few is a disc.
         label: what the plot shows, for those who cannot see it.
         axis: what x is.
+        up: what y is, where the label does not say it.
         by_powers: whether on both axes each tick is four times the one before it; for numbers
             above 0 that differ by orders of magnitude.
 
@@ -60,9 +64,11 @@ def curve_chart(curves: Sequence[Curve], *, label: str, axis: str, by_powers: bo
         ValueError: a number that is not finite, or not above 0 where axes go by powers.
     """
     names = [curve.name for curve in curves]
-    above = legend_height(names) + 8
+    above = legend_height(names) + 8 + (LINE if up else 0)
     canvas = Canvas(WIDTH, above + _HEIGHT + _BELOW, label)
     draw_legend(canvas, names, _sign)
+    if up:
+        canvas.text((0, above - 11), f"↑ {up}", room=WIDTH, kind="tick")
     points = [point for curve in curves for point in curve.points]
     ticks, scale = (power_ticks, math.log) if by_powers else (round_ticks, float)
     xs = _Axis(ticks([x for x, _ in points]), scale)
@@ -78,8 +84,7 @@ def curve_chart(curves: Sequence[Curve], *, label: str, axis: str, by_powers: bo
         ]
         kind = series_class(number)
         canvas.polyline(places, f"line {kind} d{number % _DASHES}")
-        # Few points of the second and later curves: show each.
-        if len(places) == 1 or (number and len(places) <= _MOST_DISCS):
+        if len(places) <= _MOST_DISCS:
             for at, (x, y) in zip(places, curve.points, strict=True):
                 said = f"{curve.name}, {axis} {x:g}: {y:.4g}"
                 canvas.circle(at, 3.0, f"spot {kind}", tooltip=said)
@@ -128,9 +133,8 @@ def _axes(canvas: Canvas, above: float, xs: _Axis, ys: _Axis, axis: str) -> None
     for x in xs.ticks:
         place = _LEFT + (WIDTH - _LEFT - _RIGHT) * xs.share(x)
         canvas.text((place, below + 15), f"{x:g}", room=2 * _RIGHT, anchor="middle", kind="tick")
-    canvas.text(
-        ((_LEFT + WIDTH) / 2, below + 32), axis, room=WIDTH - _LEFT, anchor="middle", kind="tick"
-    )
+    middle = _LEFT + (WIDTH - _LEFT - _RIGHT) / 2
+    canvas.text((middle, below + 32), axis, room=WIDTH - _LEFT, anchor="middle", kind="tick")
 
 
 def _sign(canvas: Canvas, at: Point, number: int) -> None:

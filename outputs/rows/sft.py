@@ -247,6 +247,7 @@ KIND = ExportKind(
             prompts=_people_prompts,
             divided_by=ASPECT.name,
             configurations=_aspects_of_lines,
+            labels_from="people label dialogues on the page of hipo review serve RUN",
         ),
         ExportTask(
             _actor_rows,

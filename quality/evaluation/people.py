@@ -53,8 +53,9 @@ def human_baseline(
             left out.
 
     Returns:
-        Rows that :func:`~quality.evaluation.scoring_results.score_results` takes; none where no
-        model was asked what people answered.
+        Rows that :func:`~quality.evaluation.scoring_results.score_results` takes: models, all
+        annotators, their majority, then each of them by name; none where no model was asked what
+        people answered.
     """
     given = labels_of_people(people, labels)
     names = {name for known in given.values() for said in known.values() for name in said}
@@ -73,7 +74,7 @@ def human_baseline(
         for row in reversed(templates.values())
         for readings in _readings(row, given[place_of(row)], sorted(names), offered)
     ]
-    return [*shared, *answered]
+    return [*shared, *sorted(answered, key=lambda row: (is_one_person(row.model), row.model))]
 
 
 def labels_of_people(people: Iterable[Answer], dimensions: Container[str]) -> Mapping[str, Given]:

@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn
 from quality.agreement.annotations import is_blank
 from quality.tables.attributes import attributes
 from quality.tables.header import KNOWN, SECONDS, Header, plain_name, read_header
+from quality.tables.layout import fits
 from quality.tables.measured import (
     BLANKS,
     Measured,
@@ -25,7 +26,7 @@ from quality.tables.measured import (
     measured,
 )
 from quality.tables.records import FileOfRows, folded, read_file
-from quality.tables.table_map import ANNOTATOR, TableMap
+from quality.tables.table_map import ANNOTATOR, TableMap, load_map, map_names
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Level
 
@@ -107,10 +108,21 @@ def _read(paths: Sequence[Path]) -> Plain:
     if not filled:
         raise UsageError(f"no row could be read of {', '.join(file.file for file in files)}")
     first = filled[0]
+    _check_no_map_knows_it(first)
     for other in filled[1:]:
         _check_alike(first, other)
     rows = [record.cells for file in filled for record in file.records]
     return Plain(first.file, read_header(first.columns), rows)
+
+
+def _check_no_map_knows_it(table: FileOfRows) -> None:
+    """Refuse a table of a map that ships: by names alone, columns would be taken for annotators."""
+    for name in map_names():
+        if fits(table, load_map(name)):
+            raise UsageError(
+                f"{table.file}: its columns are those of the map {name}, and no plain table",
+                f"give --map {name}, or a map of your own (docs/annotations.md)",
+            )
 
 
 def _check_alike(first: FileOfRows, other: FileOfRows) -> None:

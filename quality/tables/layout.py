@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from quality.tables.records import FileOfRows, folded, no_such_column
@@ -123,6 +123,18 @@ def layout(table: FileOfRows, how: TableMap) -> Layout:
         dimension=dimension,
         value=value,
         question=_question(columns, how),
+    )
+
+
+def fits(table: FileOfRows, how: TableMap) -> bool:
+    """Return whether a file has every column of dialogues, turns, texts and answers of a map."""
+    columns = _Columns(replace(table, oddities=[]))
+    named = (how.dialogue, how.turn, *(text.column for text in how.texts))
+    answers = [how.places(dimension) for dimension in how.answers]
+    return all(columns.found(names) for names in named if names) and all(
+        columns.places("", places)
+        for places in answers
+        if not any(place.optional for place in places)
     )
 
 

@@ -27,7 +27,7 @@ def test_the_drawing_has_every_line_and_no_ideal_far_above_what_is_reached() -> 
     texts = "".join(root.itertext())
     for name in ("ideal", "plain aiohttp loop", "hipo, compatible/", "hipo, auto"):
         assert name in texts
-    assert "vertical: calls per second" in texts  # nothing of it is cut off
+    assert "↑ calls per second" in texts  # nothing of it is cut off
     assert f"{1_024 / DELAY_S:,.0f}" not in texts
 
 

@@ -332,6 +332,12 @@ def test_text_from_data_is_shown_as_it_is(facts):
     assert DatasetCard(card).data.pretty_name == NASTY
 
 
+def test_the_version_of_a_scheme_reads_as_it_is_written_and_no_mention_or_address_does():
+    assert escaped("scheme hipo@1, and cei@2") == "scheme hipo@1, and cei@2"
+    for text in ("@1", "ask @hubot", "a@1.com", "a@1-b.com", "a@b.com"):
+        assert "@" not in escaped(text)
+
+
 @given(st.text(max_size=60) | st.just(NASTY))
 def test_an_escaped_text_shows_exactly_itself(text):
     shown = visible("x" + escaped(text)) if text.strip() else "x"

@@ -32,7 +32,8 @@ def test_it_tells_how_much_is_shared_and_where(sets):
     assert lines[1] == ["train.jsonl", "3", "1", "1", "33.3%", "0"]
     assert lines[2] == ["test.jsonl", "2", "1", "1", "50.0%", "0"]
     assert "18 13-grams shared" in told
-    assert "row 2 (100%): " in told
+    assert "rows of train.jsonl that share most (of their n-grams):\n  row 2 (100%): " in told
+    assert lines[0] == ["set", "rows", "sharing", "any", "overlapping", "share", "too", "short"]
 
 
 def test_what_may_be_reworded_is_named_apart_and_stays(tmp_path):

@@ -73,6 +73,15 @@ def test_settled_labels_leave_out_what_people_are_split_on(read, capsys):
     assert hipo(command) != 0, "three valences are no majority"
 
 
+def test_a_run_that_nobody_has_labelled_says_who_would(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    make = ["generate", "--model", "offline/rules", "-n", "4", "--turns", "1", "-o", "made", "-q"]
+    assert hipo(make) == 0
+    command = ["export", "made", "--any", "--to", "sft", "--task", "people", "-o", "set"]
+    assert hipo(command) == 2
+    assert "people label dialogues on the page of hipo review serve RUN" in capsys.readouterr().err
+
+
 def test_the_conversation_and_reasons_are_not_to_be_had(read, capsys):
     command = ["export", str(read), "--any", "--to", "sft", "--task", "people", "-o", "set"]
     assert hipo([*command, "--rationale"]) == 2

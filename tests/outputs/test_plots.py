@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from outputs.plots.bars import Bar, BarRow, FunnelStage, bar_chart, funnel_chart
 from outputs.plots.canvas import (
     SIZE,
+    WIDTH,
     Canvas,
     fitted,
     legend_lines,
@@ -53,13 +54,13 @@ def check(svg):
     """Return the root of a sound drawing: no nan, no text beyond the edge."""
     assert not re.search(r"\b(nan|inf)\b", re.sub(r">[^<]*<|aria-label=\"[^\"]*\"", "><", svg))
     root = parsed(svg)
-    _, _, width, height = map(float, root.get("viewBox").split())
+    x, y, width, height = map(float, root.get("viewBox").split())
     assert root.get("role") == "img"
     for left, top, right, bottom, text in boxes(root):
-        assert left >= -1, text
-        assert right <= width + 1, text
-        assert top >= -1, text
-        assert bottom <= height + 4, text
+        assert left >= x - 1, text
+        assert right <= x + width + 1, text
+        assert top >= y - 1, text
+        assert bottom <= y + height + 4, text
     return root
 
 
@@ -214,6 +215,21 @@ def test_a_file_of_its_own_brings_its_colours_for_light_and_dark():
     styles = parsed(svg).find(f"{SVG}style").text
     assert styles.startswith(plot_styles())
     assert "background: var(--paper)" in styles.removeprefix(plot_styles())
+
+
+def test_a_file_of_its_own_says_what_it_shows_with_room_around_it():
+    label = "Accuracy on <goal> against the labels that an expert decided on: offline/judge 50.0%"
+    plot = bar_chart([BarRow("a", (Bar(0.5, "half"),))], label=label)
+    root = parsed(standalone(plot))
+    above = [text for text in root.iter(f"{SVG}text") if float(text.get("y")) < 0]
+    said = " ".join(text.text for text in above)
+    assert said == "Accuracy on <goal> against the labels that an expert decided on"
+    assert all(text_width(text.text) <= WIDTH for text in above)
+    x, y, width, height = map(float, root.get("viewBox").split())
+    inner = [float(number) for number in parsed(plot).get("viewBox").split()]
+    assert x < 0 < inner[2] < x + width
+    assert y < min(float(text.get("y")) for text in above) - 12
+    assert inner[3] < y + height
 
 
 def test_every_class_that_is_drawn_has_a_colour():

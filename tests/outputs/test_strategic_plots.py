@@ -15,5 +15,8 @@ def test_roc_curves_of_models_that_could_be_fitted_are_drawn_beside_guessing(tmp
     assert "all answers: 0.80" in text
     assert "guessing: 0.50" in text
     assert "reason logic" not in text
+    for axis in ("share of lost answers that are taken for won", "↑ share of won answers that are"):
+        assert axis in text
+    assert "…" not in text
     write_strategic_plots(tmp_path / "none", [], [], [], [unfit])
     assert not (tmp_path / "none" / "roc.svg").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -87,8 +88,9 @@ def agreement(
         )
     kinds = sorted({mine.kind} | ({theirs.kind} if theirs else set()))
     annotated = open_annotated(sources, map_name, kinds, numbers)
-    if annotated.table is None and next(annotated.annotations(), None) is None:
-        raise _nothing(annotated, kinds)
+    there = {count.kind for count in annotated.counts}
+    if annotated.table is None and (lacking := [kind for kind in kinds if kind not in there]):
+        raise _nothing(annotated, lacking)
     scheme = annotated.scheme
     answers = selected(scheme, annotated.annotations(), mine)
     against = None if theirs is None else selected(scheme, annotated.annotations(), theirs)
@@ -103,7 +105,10 @@ def agreement(
 
 
 def _nothing(annotated: Annotated, kinds: Sequence[str]) -> UsageError:
-    given = ", ".join(f"{c.kind}:{c.who} ({plural(c.labels, 'label')})" for c in annotated.counts)
+    labels: Counter[str] = Counter()
+    for count in annotated.counts:
+        labels[f"{count.kind}:{count.who}"] += count.labels
+    given = ", ".join(f"{name} ({plural(number, 'label')})" for name, number in labels.items())
     return UsageError(
         f"{annotated.sources[0]} holds no annotation of kind {' or '.join(kinds)}",
         f"there are: {given}; choose with --of KIND[:WHO]" if given else "nothing is labelled",

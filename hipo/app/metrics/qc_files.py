@@ -14,7 +14,8 @@ from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.terms import LabelValue
 
-_NAMES = ("flags.csv", "adjudication.csv", "gold.csv")
+_ADJUDICATION = "adjudication.csv"
+_NAMES = ("flags.csv", _ADJUDICATION, "gold.csv")
 
 
 def write_qc_files(report: QcReport, folder: Path) -> None:
@@ -23,6 +24,11 @@ def write_qc_files(report: QcReport, folder: Path) -> None:
     Raises:
         UsageError: something else is there, or it cannot be written.
     """
+    if (folder / _ADJUDICATION).exists():
+        raise UsageError(
+            f"{folder} holds an {_ADJUDICATION} already, in which somebody may have decided",
+            "choose a new folder with -o",
+        )
     check_empty(folder, "quality control", "(none)")
     tables = (_flags(report), _adjudication(report), _gold(report))
     try:

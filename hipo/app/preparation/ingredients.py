@@ -182,6 +182,18 @@ class _ScenarioPool:
         self.kept = sum(installed.get(s.id) != s for s in chosen)
         return chosen
 
+    def _way_to_some(self) -> str:
+        """Say how there would be a scenario to play, where the folders have those of other schemes."""
+        own = [e.scenario for e in self._catalogue.entries.values() if self._is_named(e)]
+        if not own:
+            return "name a folder of them with --scenario-dir"
+        schemes = sorted({scenario.scheme for scenario in own})
+        ships = [name for name in schemes if name in scheme_names()]
+        given = "|".join(ships) if len(ships) == len(schemes) else "FILE"
+        return (
+            f"those of --scenario-dir are of the scheme {', '.join(schemes)}: give --scheme {given}"
+        )
+
     def _named(self, scenarios: Sequence[Scenario], patterns: Sequence[str]) -> list[Scenario]:
         """Return what patterns name: of another scheme only where nothing of this one is meant."""
         own = [s for s in scenarios if s.scheme == self._scheme.id]
@@ -309,8 +321,7 @@ class _ScenarioPool:
         """Refuse selected scenarios that do not fit the scheme, all problems at once."""
         if not chosen:
             raise UsageError(
-                f"there is no scenario of the scheme {self._scheme.id!r}",
-                "name a folder of them with --scenario-dir",
+                f"there is no scenario of the scheme {self._scheme.id!r}", self._way_to_some()
             )
         for scenario in chosen:
             if scenario.scheme != self._scheme.id:

@@ -12,7 +12,7 @@ from hipo.app.metrics.strategic import DEFAULT_MAP, strategic_metrics
 from hipo.cli.main import command_app
 from hipo.cli.metrics.strategic_text import strategic_as_json, strategic_as_text
 from hipo.cli.terminal.console import hush
-from hipo.cli.terminal.errors import ExitCode
+from hipo.cli.terminal.errors import ExitCode, say
 from hipo.cli.terminal.json_target import JSON, deliver
 from outputs.strategic_plots import write_strategic_plots
 from quality.strategic.formula import Variant
@@ -91,10 +91,12 @@ def strategic(
         parameters={**parameters, "weights": _weights(weights)},
     )
     if plots is not None:
-        write_strategic_plots(
+        drawn = write_strategic_plots(
             plots, found.discourses, found.distributions, found.histograms, found.outcome
         )
     deliver(strategic_as_json(found), strategic_as_text(found), json_target)
+    if plots is not None:
+        say(f"plots: {len(drawn)} in {plots}")
     return ExitCode.DONE
 
 

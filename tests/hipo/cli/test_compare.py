@@ -143,6 +143,7 @@ def test_the_same_comparison_is_a_table_for_people(hipo, run) -> None:
     assert told.code == 0
     assert "length of a line" in told.out
     assert "Bonferroni" in told.out
+    assert "\n95 %        interval of the difference; - where too few scenarios tell" in told.out
 
 
 def test_own_lists_are_counted_in_the_place_of_those_that_ship(hipo, run, tmp_path) -> None:
@@ -165,6 +166,7 @@ def test_own_lists_are_counted_in_the_place_of_those_that_ship(hipo, run, tmp_pa
         (["mine", "--by", "goal", "--reference", "deceive"], "--reference deceive", "'deception'"),
         (["mine", "--by", "goal", "--role", "responder,judge"], "--role judge", "initiator"),
         (["mine", "nothing.jsonl"], "no run 'nothing.jsonl'", "mine"),
+        (["mine", "texts.csv"], "is neither .jsonl nor .parquet", "hipo import"),
         (["mine", "texts.jsonl"], "row 1 holds no lines of a dialogue", "messages"),
         (["mine", "--by", "goal", "--markers", "own.yaml"], "markers: variety", "name the list"),
         (["mine", "empty.jsonl"], "empty.jsonl: holds no line", "name another one"),
@@ -179,6 +181,7 @@ def test_a_mistake_is_told_with_what_to_do(hipo, run, tmp_path, arguments, found
     (tmp_path / "own.yaml").write_text(
         "language: en\nmarkers: {variety: {title: hits, phrases: [hit]}}\n", encoding="utf-8"
     )
+    (tmp_path / "texts.csv").write_text("speaker,text\nAnn,Was it hit?\n", encoding="utf-8")
     told = hipo("compare", *arguments)
     assert told.code == 2
     assert not told.out

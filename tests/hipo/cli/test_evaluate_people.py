@@ -189,6 +189,7 @@ def test_imported_annotators_stand_beside_models_where_there_is_no_quiz(hipo: Hi
     assert (data["study"], data["annotators"]) == ("", ["Ada", "Bea", "Cem"])
     found = {score["model"]: score["accuracy"]["value"] for score in data["scores"]}
     assert found.pop("offline/random") is not None
+    assert list(found)[:3] == ["people", "people (majority)", "people/Ada"]
     assert found == {
         "people": pytest.approx((2 + 4 + 2) / 12),
         "people/Ada": 0.5,

@@ -123,7 +123,9 @@ def test_variant_weights_and_threshold_are_options(hipo: Hipo, trial: str) -> No
 def test_plots_are_written_of_each_dialogue_of_all_labels_and_of_metrics(
     hipo: Hipo, trial: str, tmp_path: Path
 ) -> None:
-    assert hipo("metrics", "strategic", trial, "--plots", "pictures").code == 0
+    told = hipo("metrics", "strategic", trial, "--plots", "pictures")
+    assert told.code == 0
+    assert "plots: 9 in pictures" in told.err
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [path.name for path in pictures] == [
         "bat.svg",

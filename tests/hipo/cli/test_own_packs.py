@@ -41,6 +41,19 @@ def test_only_without_a_folder_of_ones_own_says_what_to_name(hipo, pack, monkeyp
     assert ", from 1 scenario (pack)\n" in hipo("generate", "--only", *DRY).out
 
 
+def test_a_folder_of_another_scheme_says_which_scheme_to_name(hipo, pack):
+    for own, way in (("my_labels", "--scheme FILE"), ("cei", "--scheme cei")):
+        assert hipo("scheme", "new", "my_labels", "-o", own).code == 0
+        labels = f"{own}/my_labels.yaml" if own == "my_labels" else own
+        assert hipo("scenarios", "new", "scene", "--scheme", labels, "-o", own).code == 0
+        refused = hipo("generate", "--scenario-dir", own, "--only", *DRY)
+        assert refused.code == 2
+        assert "there is no scenario of the scheme 'hipo'" in refused.err
+        assert f"those of --scenario-dir are of the scheme {own}: give {way}" in refused.err
+    ships = hipo("generate", "--scheme", "my_labels/my_labels.yaml", *DRY)
+    assert "name a folder of them with --scenario-dir" in ships.err
+
+
 @pytest.mark.parametrize("only", [[], ["--only"]])
 def test_a_broken_pack_says_how_many_more_problems_validate_shows(hipo, pack, only):
     text = (pack / "my_car.yaml").read_text(encoding="utf-8")

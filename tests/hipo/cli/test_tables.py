@@ -157,6 +157,27 @@ def test_more_people_than_a_scene_has_are_refused(hipo: Hipo, tmp_path: Path) ->
     assert not (tmp_path / "run").exists()
 
 
+def test_a_table_without_a_map_makes_no_run_and_says_what_to_name(hipo: Hipo, table: Path) -> None:
+    result = hipo("import", str(table))
+    assert result.code == 2
+    assert f"{table} is a table, and without --map a run is made of JSON lines" in result.err
+    assert "--map with one of cei, cobra, face_acts, payoff_reasoning" in result.err
+
+
+def test_the_decisions_of_an_expert_are_not_written_over(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    words = ("qc", str(table), "--map", "cei", "-o", "checked")
+    assert hipo(*words).code == 0
+    decided = tmp_path / "checked" / "adjudication.csv"
+    decided.write_text("decision\ntrust\n", encoding="utf-8")
+    again = hipo(*words)
+    assert again.code == 2
+    assert "checked holds an adjudication.csv already, in which somebody may have" in again.err
+    assert "choose a new folder" in again.err
+    assert decided.read_text(encoding="utf-8") == "decision\ntrust\n"
+
+
 def test_quality_control_goes_through_four_levels(hipo: Hipo, table: Path, tmp_path: Path) -> None:
     found = as_json(hipo, "qc", table, "--map", "cei", "-o", tmp_path / "qc")
     assert found["found"]["level 1"]["unknown_value"] == 1

@@ -166,6 +166,18 @@ def test_a_dry_run_counts_what_is_left_and_sends_nothing(run: Hipo) -> None:
     assert planned["cost_usd"] is None
 
 
+def test_whose_labels_there_are_is_said_once_where_the_wanted_ones_are_not(
+    run: Hipo, hipo: Hipo
+) -> None:
+    assert run("--judge", "offline/judge", "--judge-style", "verify").code == 0
+    for of, lacking in ((), "human"), (("--of", "extern", "--with", "declared"), "extern"):
+        told = hipo("agreement", "run", *of)
+        assert told.code == 2
+        assert f"run holds no annotation of kind {lacking}\n" in told.err
+        assert told.err.count("foil:offline/judge (") == 1
+        assert told.err.count("external:offline/judge (") == 1
+
+
 def test_judges_that_are_shown_labels_are_tried_with_wrong_ones(run: Hipo) -> None:
     oracle = Oracle()
     with WireServer(answer=oracle) as server:

@@ -104,6 +104,15 @@ def test_a_program_is_not_called_of_the_same_grammar_on_a_set_that_a_model_wrote
     assert "†" in text
 
 
+def test_of_imported_dialogues_it_is_said_that_nobody_knows_who_wrote_them(tmp_path):
+    folder = write_sample(
+        tmp_path / "e", record((CONVERSATION,), offline=False, generators=["unknown"]), cases=12
+    )
+    text = write_evaluation(folder, "1", QUICK).page.read_text(encoding="utf-8")
+    assert "; it is not known who wrote them." in text
+    assert "written by unknown" not in text
+
+
 def test_draws_of_examples_have_their_standard_deviation(tree):
     board = table(tree, "Communicative intention, against declared and agreed labels")
     assert re.fullmatch(r"[\d.]+% \[\d+.\d+\] \(SD [\d.]+\)", board["lab/strong · icl"][1])

@@ -178,6 +178,10 @@ def adjudicate(page: Page, site: Served) -> tuple[int, dict[str, str]]:
     page.keyboard.press("Enter")
     arrive(page, "#adjudication")
     assert "Person" not in page.inner_text("body")
+    before = page.viewport_size
+    page.set_viewport_size({"width": 960, "height": 800})  # what is to be filled in is not cut off
+    assert page.evaluate("(t => t.scrollWidth <= t.clientWidth)(document.querySelector('.scroll'))")
+    page.set_viewport_size(before or {"width": 1280, "height": 720})
     picture(page, "adjudicate")
     final: dict[str, str] = {}
     for name in page.evaluate("[...document.querySelectorAll('td.final select')].map(s => s.name)"):

@@ -206,6 +206,19 @@ def test_a_form_that_cannot_be_told_is_one_error_that_says_how_to_go_on(tmp_path
     assert "--map" in message
 
 
+def test_a_table_of_a_map_that_ships_is_not_taken_for_a_plain_one(tmp_path):
+    asked = [f"sl_{q}_{who}" for q in ("plutchik_primary", "v", "a", "d", "confidence")
+             for who in ("Ada", "Bo")]  # fmt: skip
+    header = ["id", "sd_situation", "sd_speaker_role", "sd_utterance", *asked]
+    rows = [
+        ",".join([str(n), "The lift is stuck.", "guest", "Lovely.", *["same"] * 10]) for n in "12"
+    ]
+    with pytest.raises(UsageError, match="columns are those of the map cei") as caught:
+        read(tmp_path, "\n".join([",".join(header), *rows]) + "\n")
+    assert caught.value.hint is not None
+    assert "--map cei" in caught.value.hint
+
+
 def test_order_asked_for_of_words_is_refused(tmp_path):
     with pytest.raises(UsageError, match="found no numbers among the answers"):
         read(tmp_path, "item,annotator,label\n1,A,low\n1,B,high\n", numbers="ordinal")
