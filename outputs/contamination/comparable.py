@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -27,7 +27,7 @@ _ANSWER_FORMAT = re.compile(r'"\w+": "<one of: [^"]*>",?')
 """The labels that a prompt lists, in an order that few rows have: a form, not what is said."""
 _DEEPEST = 16
 _SHORT = 500
-"""Characters of lines that are remembered."""
+"""Characters of texts and lines that are remembered."""
 _MAPPINGS, _LISTS = (dict, Mapping), (list, Sequence)
 """What they mostly are comes first: it is seen in no time."""
 
@@ -67,18 +67,30 @@ def _gather(value: object, found: list[str], depth: int = 0) -> None:
         if value.get("role", value.get("from")) == "system":
             return
         for key, item in value.items():
-            if key not in ("system", "role", "from"):
+            if item is None or key in ("system", "role", "from"):
+                continue
+            if type(item) is str:  # most are: a call for each would take twice as long
+                found.append(item)
+            else:
                 _gather(item, found, depth + 1)
     elif isinstance(value, _LISTS) and not isinstance(value, bytes):
         for item in value:
             _gather(item, found, depth + 1)
 
 
-def _lines(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        bare = _known(line) if len(line) <= _SHORT else _bare(line)
-        if bare:
-            yield bare
+def _lines(text: str) -> Sequence[str]:
+    """Return what is said in a text, line by line."""
+    if len(text) <= _SHORT:
+        return _known(text)
+    return [bare for line in text.splitlines() for bare in _line(line)]
+
+
+def _line(line: str) -> Sequence[str]:
+    return _known(line) if len(line) <= _SHORT else _bare_lines(line)
+
+
+def _bare_lines(text: str) -> tuple[str, ...]:
+    return tuple(bare for line in text.splitlines() if (bare := _bare(line)))
 
 
 def _bare(line: str) -> str:
@@ -89,5 +101,5 @@ def _bare(line: str) -> str:
     return "" if not own or _NAME.fullmatch(own) or _ANSWER_FORMAT.fullmatch(own) else bare
 
 
-_known = lru_cache(maxsize=1 << 12)(_bare)
+_known = lru_cache(maxsize=1 << 12)(_bare_lines)
 """Openings and instructions recur in row after row, and every row is read several times."""

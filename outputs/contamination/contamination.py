@@ -144,7 +144,7 @@ def compare(
     Both sets are streamed, twice each (and once more with ``embed``). Memory holds 12 bytes per
     distinct n-gram of the *reference*, and its embeddings; the checked set may be of any size.
     So give the smaller set, usually the one that is held out, as the reference. Reworded lines
-    cost about a kilobyte more per distinct line of the reference; copies are not looked at again.
+    cost about two kilobytes more per distinct line of the reference; copies are not looked at again.
 
     Raises:
         UsageError: a file cannot be read, or the embedding model not loaded.

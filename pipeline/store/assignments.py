@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,6 +27,8 @@ NoteOf = Callable[[int | None], Note]
 """Returns the note of a number, from beside the run."""
 PRIME = 2_147_483_647
 """Ranks are multiplied modulo this: another multiplier is another order of the same items."""
+LISTED = 32
+"""Items of somebody's order that are found at a time: it takes a look at all that wait."""
 
 ASSIGNMENT = """
     select s.seq, s.annotator, s.state, s.leased_until, s.opened_at, s.done_at,
@@ -58,16 +61,27 @@ _OPEN = f"""
         and (s.leased_until > ? or {_LIVE.format(item="i.seq")} < ?)
         and not exists (select 1 from adjudications j where j.item = i.seq)
     order by s.opened_at desc limit 1"""  # noqa: S608 - constants only
-# Which items are taken is found once: to look it up for each item would take twice as long.
-_FREE = f"""
-    from review_items i
-    where i.study = ? and i.seq not in (select item from assignments where annotator = ?)
-        and i.seq not in (select item from adjudications)
-        and i.seq not in (
-            select item from assignments
-            where annotator <> ? and (state = 'done' or leased_until > ?)
-            group by item having count(*) >= ?) and {_WISHED}"""  # noqa: S608 - constants only
-_NEXT = f"select i.seq {_FREE} order by (i.rank * ?) % {PRIME}, i.seq limit 1"
+# Which items are taken is found once: to look it up for each item would take twice as long. The
+# indices are named, as SQLite would look at all assignments or items, of which it knows no number.
+_TAKEN = """
+    select item from assignments where annotator = ?
+    union select l.item from assignments l indexed by assignments_leased
+        where l.state in ('open', 'labelled') and l.leased_until > ?
+        group by l.item having count(*) + (
+            select count(*) from assignments d where d.item = l.item and d.state = 'done') >= ?"""
+_WAITING = f"where i.study = ? and {_WISHED}"
+_TALLY = f"select coalesce(sum(i.n), 0) from queue_tally i {_WAITING}"  # noqa: S608 - constants only
+_TAKEN_OF_TALLY = f"""
+    select count(*) from (select item from ({_TAKEN})) t
+        cross join review_items i on i.seq = t.item {_WAITING} and i.waiting = 1"""  # noqa: S608
+_NEXT = f"""
+    select i.seq from review_items i indexed by review_items_waiting
+    {_WAITING} and i.waiting = 1 and i.seq not in ({_TAKEN})
+    order by (i.rank * ?) % {PRIME}, i.seq limit {LISTED}"""  # noqa: S608 - constants only
+_IS_FREE = f"""
+    select 1 from review_items i where i.seq = ? and i.waiting = 1
+        and not exists (select 1 from assignments o where o.item = i.seq and o.annotator = ?)
+        and {_LIVE.format(item="i.seq")} < ?"""  # noqa: S608 - constants only
 _INSERT = """
     insert into assignments (item, annotator, state, leased_until, opened_at, origin)
     values (?, ?, 'open', ?, ?, 'page')"""
@@ -79,6 +93,7 @@ def take(
     annotator: int,
     *,
     multiplier: int,
+    ahead: deque[int],
     now: float,
     lease_s: float,
     category: str = "",
@@ -87,13 +102,15 @@ def take(
     """Give an annotator an item, inside the caller's transaction.
 
     That is the one they have begun, unless it went to somebody else meanwhile, or else the next in
-    their order that still needs people.
+    their order that still needs people. What others let go of comes when ``ahead`` is used up.
 
     Args:
         connection: in a transaction that writes.
         study: the study.
         annotator: who asks.
         multiplier: makes the order theirs; 1 to ``PRIME - 1``.
+        ahead: what came next in their order, of this category and reason, when it was last looked
+            at; begin with none, and give it again.
         now: Unix time in seconds.
         lease_s: for how long nobody else is given the item, in seconds.
         category: only items of this category; empty for all.
@@ -108,13 +125,19 @@ def take(
     if begun is not None:
         renew(connection, begun[0], now + lease_s)
         return int(begun[0])
-    row = connection.execute(
-        _NEXT,
-        (*_free(study, annotator, now, category, reason), multiplier),
-    ).fetchone()
-    if row is None:
-        return None
-    return connection.execute(_INSERT, (row[0], annotator, now + lease_s, now)).lastrowid
+    while ahead:
+        item = ahead.popleft()
+        if connection.execute(
+            _IS_FREE, (item, annotator, annotator, now, study.per_item)
+        ).fetchone():
+            break
+    else:
+        wished, taken = _wished(study, category, reason), (annotator, now, study.per_item)
+        ahead.extend(seq for (seq,) in connection.execute(_NEXT, (*wished, *taken, multiplier)))
+        if not ahead:
+            return None
+        item = ahead.popleft()
+    return connection.execute(_INSERT, (item, annotator, now + lease_s, now)).lastrowid
 
 
 def count_free(
@@ -127,11 +150,12 @@ def count_free(
     reason: str = "",
 ) -> int:
     """Return how many items an annotator could still be given, besides those they have begun."""
-    row: tuple[int] = connection.execute(
-        f"select count(*) {_FREE}",
-        _free(study, annotator, now, category, reason),
+    wished = _wished(study, category, reason)
+    (waiting,) = connection.execute(_TALLY, wished).fetchone()
+    (taken,) = connection.execute(
+        _TAKEN_OF_TALLY, (annotator, now, study.per_item, *wished)
     ).fetchone()
-    return row[0]
+    return int(waiting - taken)
 
 
 def renew(connection: sqlite3.Connection, assignment: int, until: float) -> None:
@@ -330,11 +354,8 @@ def item_from(row: Sequence[Any]) -> Item:
     return Item(seq, case, arm, category, tuple(orjson.loads(reasons)))
 
 
-def _free(
-    study: ReviewStudy, annotator: int, now: float, category: str, reason: str
-) -> tuple[object, ...]:
-    wished = (category, category, reason, reason)
-    return (study.seq, annotator, annotator, now, study.per_item, *wished)
+def _wished(study: ReviewStudy, category: str, reason: str) -> tuple[object, ...]:
+    return (study.seq, category, category, reason, reason)
 
 
 def _is_closed(connection: sqlite3.Connection, study: ReviewStudy, found: Assignment) -> bool:

@@ -18,6 +18,7 @@ from pipeline.store.migrations import check_current
 from pipeline.store.people_database import PEOPLE, refuse_foreign_people
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import read_state
+from pipeline.store.queue_schema import WAITS
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, StoreDamaged, connect_readonly, parsing
 from pipeline.store.traces import label_from
@@ -46,6 +47,12 @@ _TALLIES = {
         "verification_tally",
         "select verdict, count(*) from newest_decisions group by 1",
         "select name, n from verification_tally where kind = 'verdict' and n <> 0",
+    ),
+    "items that wait": (
+        "queue_tally",
+        f"""select study, category, reasons, sum({WAITS}) from review_items group by 1, 2, 3
+            having sum({WAITS}) <> 0""",  # noqa: S608 - constants only
+        "select study, category, reasons, n from queue_tally where n <> 0",
     ),
 }
 """What is counted: the table that says how much there is, what the rows say, and what it says."""

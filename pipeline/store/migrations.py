@@ -15,6 +15,7 @@ from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.later_schema import add_answers, add_batches, add_flow, add_gold_reviews
 from pipeline.store.materials import add_materials
 from pipeline.store.people_schema import move_people
+from pipeline.store.queue_schema import add_queue_tally
 from pipeline.store.review_schema import add_reviews
 from pipeline.store.runner_up_schema import add_runner_up
 from pipeline.store.schema import add_tracebacks, create_tables
@@ -39,6 +40,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_answers,
     add_flow,
     add_batches,
+    add_queue_tally,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 

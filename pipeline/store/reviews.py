@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -61,6 +62,8 @@ class ReviewStore:
         self.attention = AttentionLog(file)
         self.judgements = JudgementLog(reader, self._writer)
         self.dialogues = DialogueReader(reader)
+        self._ahead: dict[tuple[int, int, str, str], deque[int]] = {}
+        """What comes next, by study, annotator, category and reason."""
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -117,12 +120,14 @@ class ReviewStore:
     ) -> int | None:
         """Give an annotator an item; see :func:`pipeline.store.assignments.take`."""
         multiplier = 1 + seed_from(study.seed, "order", annotator) % (assignments.PRIME - 1)
+        ahead = self._ahead.setdefault((study.seq, annotator, category, reason), deque())
         return await self._writer.post(
             lambda connection: assignments.take(
                 connection,
                 study,
                 annotator,
                 multiplier=multiplier,
+                ahead=ahead,
                 now=time.time(),
                 lease_s=lease_s,
                 category=category,

@@ -16,13 +16,14 @@ from pipeline.store.checking import lost_text_hash
 from pipeline.store.damaged_file import columns_of, likely_version, opened
 from pipeline.store.damaged_rows import UNREADABLE, Row, TableReader
 from pipeline.store.migrations import MIGRATIONS
+from pipeline.store.queue_schema import RECOUNT
 from pipeline.store.sound_rows import is_sound, is_time, with_sound_times
 from pipeline.store.sqlite import connect, damaged
 from scenarios.errors import UsageError
 from scenarios.fingerprint import canonical_json
 from scenarios.run_configuration import RunConfiguration
 
-COUNTED = ("totals", "tally", "verification_tally")
+COUNTED = ("totals", "tally", "verification_tally", "queue_tally")
 """Tables that triggers fill while the rows they count are saved."""
 LOST_TEXT = "[this part of the prompt could not be read from the damaged run]\n"
 _OF_BATCH = ("batch", "place", "digest", "result")
@@ -139,6 +140,7 @@ class _Copy:
                 self._replace_lost_configs()
         for _, statement in guards:
             self.new.execute(statement)
+        self.new.execute(RECOUNT)  # an item of which answers are lost is given out again
         self._carry_totals()
 
     def _in_order(self) -> list[str]:

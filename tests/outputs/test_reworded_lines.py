@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from outputs.contamination.contamination import Settings, compare, reworded_share
-from outputs.contamination.reworded_lines import FEWEST_WORDS, RewordedLines
+from outputs.contamination.reworded_lines import (
+    FEWEST_WORDS,
+    SIMILARITY,
+    RewordedLines,
+    _LineIndex,
+)
+from scenarios.wording import split_words, stem
 from tests.outputs.test_contamination import as_set, prose, texts
 
 
@@ -86,3 +92,32 @@ def test_equal_lines_are_stored_once():
         lines.add([prose(1, 20), prose(1, 20)])
     lines.check(0, [swapped(prose(1, 20))])
     assert lines.result(1, ()).lines == 1
+
+
+def test_lines_are_compared_exactly_and_the_first_of_the_most_similar_is_told():
+    lines = [prose(number, 24) for number in range(1, 60)]
+    lines += [replaced(line, 5) for line in lines]
+    index = _LineIndex([RewordedLines()._taken_apart(line) for line in lines])
+    for line in (replaced(lines[3], 6), replaced(lines[20], 4), lines[40], prose(200, 24)):
+        own = {stem(word) for word in split_words(line)}
+        others = [{stem(word) for word in split_words(other)} for other in lines]
+        alike = {number: len(own & other) / len(own | other) for number, other in enumerate(others)}
+        numbers, similarity = index.alike(RewordedLines()._taken_apart(line))
+        found = dict(zip(numbers.tolist(), similarity.tolist(), strict=True))
+        assert found == {number: share for number, share in alike.items() if share >= SIMILARITY}
+
+
+def test_a_line_that_comes_again_and_again_is_looked_up_once(monkeypatch):
+    looked_up = []
+    alike = _LineIndex.alike
+
+    def noted(index, line):
+        looked_up.append(line.key)
+        return alike(index, line)
+
+    monkeypatch.setattr(_LineIndex, "alike", noted)
+    line = prose(1, 20)
+    checked = texts(*[f"{swapped(line)}\n{prose(number, 20)}" for number in range(2, 42)])
+    result = result_of(checked, texts(line, prose(50, 20)))
+    assert result.reworded.rows == 40
+    assert len(looked_up) == 1 + 40 + 1  # the line, the others, and whether it is form

@@ -101,7 +101,7 @@ class ReviewMerging:
         of_item = numbered("study", "s.study") + numbered("dialogue", "s.dialogue")
         target.copy(
             "review_items",
-            {"study": "study.new", "dialogue": "dialogue.new"},
+            {"study": "study.new", "dialogue": "dialogue.new", "waiting": "1"},  # answers follow
             joined=of_item,
             without="seq",
         )

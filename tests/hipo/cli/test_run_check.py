@@ -63,6 +63,7 @@ def test_a_sound_run_is_sound_and_its_copy_is_equal(hipo: Hipo, sound: Path) -> 
         (sql("insert into tally values (1, 'failed', 'timeout', 3)"), "tally", "tally of dialogues"),
         (sql("insert into verification_tally values ('verdict', 'accepted', 3)"),
          "verification_tally", "tally of verdicts"),
+        (sql("insert into queue_tally values (1, 'work', '[]', 3)"), "queue_tally", "items that wait"),
         (sql("delete from turns where dialogue = 2"), "dialogues", "1 generated dialogues without"),
         (sql("delete from turns where dialogue = 2 and turn = 0"), "dialogues", "with a gap"),
         (sql("delete from prompts where seq = 2"), "choices", "1 row of choices refers to"),

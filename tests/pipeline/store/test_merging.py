@@ -36,7 +36,10 @@ from tests.factories import (
     make_run,
 )
 
-NOT_COPIED = {"totals", "tally", "verification_tally", "answering_models", "evaluated", "answers"}
+NOT_COPIED = {
+    *("totals", "tally", "verification_tally", "queue_tally"),
+    *("answering_models", "evaluated", "answers"),
+}
 """Counted by triggers, or of evaluations alone."""
 PACKAGE = Path(pipeline.store.merging.__file__).parent
 
