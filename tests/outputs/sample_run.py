@@ -191,7 +191,8 @@ def let_people_answer(folder: Path) -> None:
                " values (?, ?, 'annotator', 0)", (person, code))  # fmt: skip
         for item, label in enumerate(labels, 1):
             if person == 1:
-                insert("insert into review_items values (?, 1, ?, 1, '', '[]', 0)", (item, item))
+                insert("insert into review_items (seq, study, dialogue, rank, category, reasons,"
+                       " added_at) values (?, 1, ?, 1, '', '[]', 0)", (item, item))  # fmt: skip
             number = person * 10 + item
             insert("insert into assignments (seq, item, annotator, state, leased_until, opened_at,"
                    " origin) values (?, ?, ?, 'done', 0, 0, 'x')", (number, item, person))  # fmt: skip

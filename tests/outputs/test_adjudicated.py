@@ -33,8 +33,8 @@ def decide(folder, labels, *, mode="review", turn=TURN, dialogue=1):
     insert("insert or ignore into studies values (?, ?, ?, 2, 0, '{}', 0)", (study, mode, mode))
     insert("insert or ignore into annotators (seq, code, role, created_at)"
            " values (1, 'exp', 'expert', 0)")  # fmt: skip
-    insert("insert or ignore into review_items values (?, ?, ?, 1, '', '[]', 0)",
-           (item, study, dialogue))  # fmt: skip
+    insert("insert or ignore into review_items (seq, study, dialogue, rank, category, reasons,"
+           " added_at) values (?, ?, ?, 1, '', '[]', 0)", (item, study, dialogue))  # fmt: skip
     rows = [LabelRow(turn, dimension, value) for dimension, value in labels.items()]
     source = LabelSource("adjudicated", "exp", mode)
     insert("insert into adjudications (item, expert, verdict, adjudicated_at, pass)"
