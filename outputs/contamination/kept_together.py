@@ -106,8 +106,8 @@ class AlikeDialogues:
     def of(cls, dialogues: Iterable[Dialogue], scheme: Scheme) -> AlikeDialogues:
         """Compare each dialogue with the latest before it, by the measure of ``near_duplicate``.
 
-        Time grows with the number of dialogues, memory only with those that are like another one.
-        Embeddings are not asked for.
+        Time grows with the number of dialogues; memory holds the window of the gate, and grows with
+        those that are like another one. Embeddings are not asked for.
         """
         memory = NearDuplicates()
         group_of: dict[tuple[str, str], Counter[str] | None] = {}

@@ -258,23 +258,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     seen = Seen(found.scheme, source)
     writer = _writer(job, draft, source)
     with writer:
-        rows = split_rows(
-            found,
-            source,
-            plan,
-            rejected=job.rejected,
-            balance=job.balance,
-            see=seen.add,
-            miss=seen.miss,
-        )
-        counted: Counter[str] = Counter()
-        lengths = _row_lengths(options)
-        for split, row in rows:
-            subset = writer.write(split, row)
-            if lengths is not None:
-                lengths.add(subset, row)
-            if task.counted is not None:
-                counted[task.counted(row)] += 1
+        counted, lengths = _write_rows(job, source, seen, writer)
     files = writer.files()
     left = {
         **rows_left_out_by(source),
@@ -314,6 +298,29 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     notes = (*left_out_notes(counted), *_notes(job, source, facts))
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
+
+
+def _write_rows(
+    job: _Job, source: RowSource, seen: Seen, writer: DividedWriter
+) -> tuple[Counter[str], RowLengths | None]:
+    """Write all rows; return how many are counted as what, and how long those to be learnt are."""
+    task, lengths = job.options.chosen_task, _row_lengths(job.options)
+    counted: Counter[str] = Counter()
+    for split, row in split_rows(
+        job.found,
+        source,
+        job.plan,
+        rejected=job.rejected,
+        balance=job.balance,
+        see=seen.add,
+        miss=seen.miss,
+    ):
+        subset = writer.write(split, row)
+        if lengths is not None:
+            lengths.add(subset, row)
+        if task.counted is not None:
+            counted[task.counted(row)] += 1
+    return counted, lengths
 
 
 def _row_lengths(options: ExportOptions) -> RowLengths | None:

@@ -110,7 +110,8 @@ def take(
         annotator: who asks.
         multiplier: makes the order theirs; 1 to ``PRIME - 1``.
         ahead: what came next in their order, of this category and reason, when it was last looked
-            at; begin with none, and give it again.
+            at; begin with none, and give it again. It is a hint: where the transaction is undone,
+            what was passed over comes when the rest is used up.
         now: Unix time in seconds.
         lease_s: for how long nobody else is given the item, in seconds.
         category: only items of this category; empty for all.

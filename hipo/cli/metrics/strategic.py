@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from hipo.app.metrics.strategic import DEFAULT_MAP, strategic_metrics
+from hipo.app.options.values import split
 from hipo.cli.main import command_app
 from hipo.cli.metrics.strategic_text import strategic_as_json, strategic_as_text
 from hipo.cli.terminal.console import hush
@@ -25,6 +26,21 @@ _PAIRS = typer.Option(
     metavar="FIRST,SECOND",
     help="Two of those that are compared, say a larger and a smaller model: which of them is "
     "nearer to the others, over all dialogues; repeatable, and all pairs count together.",
+    show_default=False,
+)
+
+_BY = typer.Option(
+    "",
+    "--by",
+    metavar="NAME[,NAME]",
+    help="Count answers by a column, or by two: trial,asked_by, say, or group.",
+    show_default=False,
+)
+
+_WEIGHTS = typer.Option(
+    "",
+    metavar="NAME=X,...",
+    help="What a violation counts; default relevance=0.4, manner=0.4, quality=0.2, consistency=0.2.",
     show_default=False,
 )
 
@@ -51,23 +67,11 @@ def strategic(
         show_default=False,
     ),
     pairs: list[str] = _PAIRS,
-    by: str = typer.Option(
-        "",
-        "--by",
-        metavar="NAME[,NAME]",
-        help="Count answers by a column, or by two: trial,asked_by, say, or group.",
-        show_default=False,
-    ),
+    by: str = _BY,
     variant: Variant = typer.Option(
         "as_printed", help="The equations as printed, or as the released annotations have them."
     ),
-    weights: str = typer.Option(
-        "",
-        metavar="NAME=X,...",
-        help="What a violation counts; default relevance=0.4, manner=0.4, quality=0.2, "
-        "consistency=0.2.",
-        show_default=False,
-    ),
+    weights: str = _WEIGHTS,
     threshold: int = typer.Option(3, help="From which rating on a maxim is violated."),
     plots: Path | None = typer.Option(
         None, "--plots", metavar="DIR", help="Draw each dialogue and what was said, as SVG files."
@@ -85,9 +89,9 @@ def strategic(
     found = strategic_metrics(
         sources,
         map_name=map_name,
-        against=[name.strip() for name in against.split(",") if name.strip()],
+        against=split([against]),
         pairs=[_pair(text) for text in pairs],
-        by=[name.strip() for name in by.split(",") if name.strip()],
+        by=split([by]),
         parameters={**parameters, "weights": _weights(weights)},
     )
     if plots is not None:
