@@ -20,6 +20,8 @@ _MARKS = "".join(
 """Vowel signs and accents that letters carry; re counts them among what separates words."""
 _LETTERS = rf"[^\W\d_]+(?:[{_MARKS}\u200c\u200d]+[^\W\d_]*)*"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}(?:['\u2019]{_LETTERS})*")
+_ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)*|[a-z]+(?:'[a-z]+)*")
+"""The same, found quicker, in texts of ASCII signs alone, as most English ones are."""
 WITHOUT_SPACES = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
 """Languages whose words nothing stands between."""
 _DENSE = re.compile("[\u3040-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
@@ -141,6 +143,8 @@ def _words(text: str) -> tuple[str, ...]:
 
 def split_words(text: str) -> list[str]:
     """Return what :func:`words` does, and remember nothing: for texts that do not come again."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
     flat = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     found = _WORD.findall(flat)
     if not _is_dense(flat):

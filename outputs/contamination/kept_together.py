@@ -118,7 +118,7 @@ class AlikeDialogues:
             case = dialogue.case
             sizes[case.scenario] += 1
             subject = GatedDialogue(dialogue, None, scheme)
-            if len(words(subject.improvised_text)) < FEWEST_WORDS:
+            if len(subject.improvised_words) < FEWEST_WORDS:
                 continue
             twin = memory.twin_by_words(subject)
             group = None

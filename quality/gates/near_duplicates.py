@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 import numpy as np
 from pydantic import Field
@@ -12,11 +12,14 @@ from pydantic import Field
 from pipeline.vectors import Vector
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from quality.gates.shared_words import SharedWords
-from quality.gates.signatures import Signature, SignatureIndex, bands_for, signature_of
+from quality.gates.signatures import Signature, SignatureIndex, bands_for, signature_of_runs
 from scenarios.case import Case
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
-from scenarios.wording import shingles, union, words
+from scenarios.wording import union
+
+RUN: Final = 3
+"""Words of which a run is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +155,12 @@ class NearDuplicates:
         Another arm's dialogue of the same case is a twin where it has every word in its place: what
         is nearly the same there is by design (one draft, and what became of it).
         """
-        return self._compare(subject, hash(tuple(words(subject.improvised_text)))).kept
+        return self._compare(subject, hash(subject.improvised_words)).kept
 
     def _compare(self, subject: GatedDialogue, said: int | None = None) -> _Twin:
         """Return the dialogue before this one that has most of its words, and remember this one."""
         case = subject.dialogue.case
-        signature = _signature(subject.improvised_text)
+        signature = signature_of_runs(subject.improvised_words, RUN)
         if signature is None:
             return _Twin()
         found = self._nearest(signature, case, said)
@@ -201,12 +204,6 @@ class NearDuplicates:
             self._vectors = room
         self._vectors[len(self._cases)] = vector
         self._cases.append(case)
-
-
-def _signature(text: str) -> Signature | None:
-    """Return the signature of a text's word triples; None where it has no words."""
-    parts = shingles(text, 3) or frozenset({tuple(words(text))} - {()})
-    return signature_of(map(" ".join, parts))
 
 
 GATE = GateExtension(

@@ -19,6 +19,7 @@ from scenarios.spec import Fact, Scenario
 from scenarios.strict import Strict
 from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag
+from scenarios.wording import words
 
 if TYPE_CHECKING:
     from pipeline.vectors import Vector
@@ -44,6 +45,11 @@ class GatedDialogue:
     def improvised_text(self) -> str:
         """What is compared with other dialogues: what was improvised, one line per turn."""
         return "\n".join(turn.text for turn in self.improvised)
+
+    @cached_property
+    def improvised_words(self) -> tuple[str, ...]:
+        """The words of what was improvised, as :func:`~scenarios.wording.words` finds them."""
+        return tuple(word for turn in self.improvised for word in words(turn.text))
 
     @cached_property
     def answers(self) -> tuple[Turn, ...]:

@@ -6,13 +6,16 @@ Source: Broder 1997 (MinHash); Leskovec, Rajaraman, Ullman, Mining of Massive Da
 from __future__ import annotations
 
 import hashlib
+import zlib
 from array import array
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from scenarios.wording import stem
 
 PERMUTATIONS: Final = 64
 Signature = NDArray[np.uint32]
@@ -20,10 +23,16 @@ Signature = NDArray[np.uint32]
 _SEED: Final = 1
 _WIDTH: Final = 4
 """Bytes of a hash."""
+_ODD = np.uint32(0x9E3779B1)
+"""Factor of the hashes of words, so that their order in a run counts."""
 _FIRST, _SECOND = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 """Factors of the last step of MurmurHash3, which spreads what comes in over all 32 bits."""
 _SLACK: Final = 0.88
 """How far below a likeness candidates are looked for, since signatures only estimate it."""
+
+MOST_ALIKE: Final = 128
+"""Of signatures that share a band, so many of the latest are compared: where a run repeats itself
+thousands of times, each would be compared with thousands."""
 
 
 @cache
@@ -42,7 +51,34 @@ def signature_of(texts: Iterable[str]) -> Signature | None:
     ]
     if not first:
         return None
-    hashes = np.frombuffer(b"".join(first), "<u4").astype(np.uint32)
+    return _least(np.frombuffer(b"".join(first), "<u4").astype(np.uint32))
+
+
+def signature_of_runs(words: Sequence[str], size: int) -> Signature | None:
+    """Return the signature of the runs of ``size`` words that a text has; None where it has none.
+
+    Words are compared by their stems. Each is hashed once, and numpy puts together the hashes of
+    those that follow each other: making a string of each run would take most of the time. A text of
+    fewer words is one run.
+    """
+    if not words:
+        return None
+    hashes = np.fromiter(map(_hash_of, words), np.uint32, len(words))
+    size = min(size, len(words))
+    runs = hashes[: len(words) - size + 1].copy()
+    for at in range(1, size):
+        runs *= _ODD
+        runs += hashes[at : len(words) - size + 1 + at]
+    return _least(runs)
+
+
+@lru_cache(maxsize=1 << 15)
+def _hash_of(word: str) -> int:
+    return zlib.crc32(stem(word).encode("utf-8", "replace"))
+
+
+def _least(hashes: Signature) -> Signature:
+    """Return the signature of a set by the hashes of its members, which are changed."""
     hashes ^= hashes >> np.uint32(16)
     hashes *= _FIRST
     hashes ^= hashes >> np.uint32(13)
@@ -105,7 +141,10 @@ class SignatureIndex:
             self._kept = grown
         self._kept[self._next % self._window] = signature
         for table, band in self._bands(signature):
-            table.setdefault(band, array("q")).append(self._next)
+            there = table.setdefault(band, array("q"))
+            if len(there) == MOST_ALIKE:
+                there.pop(0)
+            there.append(self._next)
         self._next += 1
 
     def alike(self, signature: Signature, least: float) -> Iterator[tuple[int, float]]:
@@ -118,11 +157,12 @@ class SignatureIndex:
             signature: of a new set.
             least: the likeness from which on they are yielded.
         """
-        sharing = np.zeros(len(self), np.bool_)
+        sharing: set[int] = set()
         for table, band in self._bands(signature):
-            if band in table:
-                sharing[np.frombuffer(table[band], np.int64) - self.oldest] = True
-        numbers = np.flatnonzero(sharing) + self.oldest
+            sharing.update(table.get(band, ()))
+        if not sharing:
+            return
+        numbers = np.array(sorted(sharing))
         equal = self._kept[numbers % self._window] == signature
         same = equal.sum(axis=1, dtype=np.uint8)
         for count in range(int(same.max(initial=0)), 0, -1):
@@ -133,7 +173,9 @@ class SignatureIndex:
 
     def _drop_oldest(self) -> None:
         for table, band in self._bands(self._kept[self.oldest % self._window]):
-            there = table[band]
+            there = table.get(band)
+            if there is None or there[0] != self.oldest:  # newer ones have taken its place
+                continue
             there.pop(0)
             if not there:
                 del table[band]

@@ -88,6 +88,12 @@ def test_numbers_are_found_in_digits_and_words():
     }  # fmt: skip
 
 
+@given(st.text(st.sampled_from("aZ09_'.,- \n\t!") | st.characters(max_codepoint=127)))
+def test_texts_of_ascii_signs_have_the_words_that_the_rule_for_all_scripts_finds(text):
+    with_another_script = words(f"{text} \u00e9")
+    assert words(text) == with_another_script[:-1]
+
+
 def test_scripts_without_spaces_are_read_in_pairs_of_signs():
     assert words("\u79c1\u4eba\u5356\u5bb6") == [
         "\u79c1\u4eba", "\u4eba\u5356", "\u5356\u5bb6",

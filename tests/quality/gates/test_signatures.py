@@ -5,7 +5,15 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.gates.signatures import PERMUTATIONS, Signature, SignatureIndex, signature_of
+from quality.gates.signatures import (
+    MOST_ALIKE,
+    PERMUTATIONS,
+    Signature,
+    SignatureIndex,
+    signature_of,
+    signature_of_runs,
+)
+from scenarios.wording import stem
 
 BANDS, ROWS = 16, 4
 
@@ -27,6 +35,57 @@ def test_a_signature_is_the_same_in_every_version_so_that_flags_stay():
 
 def test_a_set_of_nothing_has_no_signature():
     assert signature_of([]) is None
+
+
+def made_of_runs(words: list[str], size: int = 3) -> Signature:
+    signature = signature_of_runs(words, size)
+    assert signature is not None
+    return signature
+
+
+def test_a_signature_of_runs_is_the_same_in_every_version_so_that_flags_stay():
+    assert made_of_runs(["the", "old", "wing", "was", "repaired"])[:4].tolist() == [
+        259317714,
+        120426498,
+        41799928,
+        779947611,
+    ]
+
+
+@given(
+    st.lists(
+        st.sampled_from(("repair", "repaired", "wing", "was", "old")), min_size=1, max_size=12
+    ),
+    st.lists(
+        st.sampled_from(("repair", "repaired", "wing", "was", "old")), min_size=1, max_size=12
+    ),
+    st.integers(1, 4),
+)
+def test_texts_have_one_signature_if_and_only_if_they_have_the_same_runs_of_stems(one, other, size):
+    def runs(words: list[str]) -> frozenset[tuple[str, ...]]:
+        stems, length = [stem(word) for word in words], min(size, len(words))
+        return frozenset(tuple(stems[i : i + length]) for i in range(len(words) - length + 1))
+
+    same = made_of_runs(one, size).tolist() == made_of_runs(other, size).tolist()
+    assert same == (runs(one) == runs(other))
+
+
+def test_the_order_within_a_run_counts():
+    assert likeness(made_of_runs(["a1", "b1", "c1"]), made_of_runs(["c1", "b1", "a1"])) < 0.2
+
+
+def test_no_words_have_no_signature_of_runs():
+    assert signature_of_runs([], 3) is None
+
+
+def test_of_many_that_are_alike_the_latest_are_compared_whatever_the_window_drops():
+    index = SignatureIndex(BANDS, ROWS, 2 * MOST_ALIKE)
+    repeated = made(frozenset({"the same again"}))
+    for number in range(5 * MOST_ALIKE):
+        index.add(repeated if number % 4 else made(frozenset({f"new {number}"})))
+        found = [one for one, _ in index.alike(repeated, 1.0)]
+        there = [one for one in range(index.oldest, number + 1) if one % 4]
+        assert found == there[-MOST_ALIKE:]
 
 
 def likeness(one: Signature, other: Signature) -> float:
