@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scenarios.plural import plural
+from scenarios.plural import in_dollars, plural
 from scenarios.terms import LabelValue
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def ratio(value: float | None) -> str:
 
 def dollars(cost: float | None) -> str:
     """Return a cost; an unknown one is called unknown."""
-    if cost is None:
-        return "unknown"
-    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+    return "unknown" if cost is None else in_dollars(cost)
 
 
 def known_cost(cost: float | None, unknown: int) -> str:

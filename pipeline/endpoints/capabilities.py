@@ -16,6 +16,7 @@ from pipeline.providers.errors import (
     UnknownModel,
 )
 from pipeline.providers.protocol import Reply, Request, Structured, Usage
+from pipeline.spending.accounting import NO_EXCESS, prompt_bound
 from pipeline.store.answering_models import called
 from scenarios.arms import StructuredWish
 from scenarios.log import logger
@@ -61,8 +62,8 @@ class EndpointCapabilities:
         """Whether structured output has worked at least once."""
         self.most_at_once = 1
         """The most samples that one request was answered with."""
-        self.overlength = 1.0
-        """How many times as long as it may be an answer was at most, by the endpoint's own count."""
+        self.excess = NO_EXCESS
+        """How much more the endpoint counts than it may."""
         self._keeps_to_schema = False
         self._ignored = 0
         self._told_of_ignored = False
@@ -156,17 +157,26 @@ class EndpointCapabilities:
             self._notice(change)
 
     def counted(self, request: Request, usage: Usage | None) -> None:
-        """Learn from what an endpoint counts whether it keeps to the length it is told."""
-        told = request.parameters.max_tokens * request.n
-        if usage is None or usage.completion <= told * self.overlength:
+        """Learn from what an endpoint counts whether it keeps to the lengths of prompt and answer."""
+        if usage is None:
             return
-        if self.overlength == 1.0:
-            self._report(
-                f"the endpoint counts {usage.completion:,} answer tokens where at most {told:,} were"
-                f" asked for; a budget takes later answers to be {usage.completion / told:.1f} times"
-                " as long as they may be"
-            )
-        self.overlength = usage.completion / told
+        told, before = request.parameters.max_tokens * request.n, self.excess
+        if usage.completion > told * before.answers:
+            if before.answers == 1.0:
+                self._report(
+                    f"the endpoint counts {usage.completion:,} answer tokens where at most {told:,}"
+                    " were asked for; a budget takes later answers to be"
+                    f" {usage.completion / told:.1f} times as long as they may be"
+                )
+            self.excess = replace(self.excess, answers=usage.completion / told)
+        sent = prompt_bound(request)
+        if usage.prompt > sent + before.prompt_tokens:
+            if not before.prompt_tokens:
+                self._report(
+                    f"the endpoint counts {usage.prompt:,} prompt tokens where {sent:,} bytes were"
+                    " sent; a budget takes later prompts to be longer by so many tokens"
+                )
+            self.excess = replace(self.excess, prompt_tokens=usage.prompt)
 
     def ask_singly(self, why: str) -> None:
         """Remember that one request brings one sample."""

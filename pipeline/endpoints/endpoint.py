@@ -232,8 +232,7 @@ class Endpoint:
         while True:
             batch = samples.fewer(wanted_batch)
             request = self._request(wanted, batch, probe, tries.patience)
-            bound = bound_of(request, self.price, self.capabilities.overlength)
-            permit = await self._permit(request, bound, role)
+            bound, permit = await self._permit(request, role)
             account = AttemptAccount(
                 request,
                 batch,
@@ -309,14 +308,26 @@ class Endpoint:
             patience=patience,
         )
 
-    async def _permit(self, request: Request, bound: Bound, role: str) -> Permit:
-        """Wait until limits, budget and the endpoint itself allow a request."""
+    async def _permit(self, request: Request, role: str) -> tuple[Bound, Permit]:
+        """Wait until limits, budget and the endpoint itself allow a request.
+
+        What others learnt of the endpoint meanwhile may make the request dearer: it waits again.
+        """
         address = self.address if self.sender.takes_permit else None
-        wanted = PermitRequest(
-            address, bound.likely_tokens, bound.usd, bound.tokens, role, request.patience
-        )
         held = self.sender.held(request)
-        return await self.link.permit(wanted) if held is None else Permit(wanted, held)
+        while True:
+            excess = self.capabilities.excess
+            bound = bound_of(request, self.price, excess)
+            wanted = PermitRequest(
+                address, bound.likely_tokens, bound.usd, bound.tokens, role, request.patience
+            )
+            if held is not None:
+                return bound, Permit(wanted, held)
+            permit = await self.link.permit(wanted)
+            self.capabilities.excess = self.capabilities.excess.joined(permit.excess)
+            if self.capabilities.excess == excess:
+                return bound, permit
+            self.link.give_back(permit)
 
     async def _attempt(
         self, request: Request, account: AttemptAccount, permit: Permit, record: Record
@@ -338,7 +349,8 @@ class Endpoint:
                 record(attempt)  # else the sender has a record of what it has sent
             raise
         attempt = account.answered(reply, ignored=self._ignores_schema(request, reply))
-        self.link.settle(Settlement(permit, attempt.row, "answered"))
+        excess = self.capabilities.excess
+        self.link.settle(Settlement(permit, attempt.row, "answered", excess=excess))
         record(attempt)
         if not attempt.choices:
             raise EmptyReply(

@@ -24,6 +24,7 @@ from pipeline.endpoints.signs import call_sign
 from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
+from pipeline.spending.accounting import NO_EXCESS, Excess
 from pipeline.spending.budget import Ledger, Reservation
 from pipeline.stopping.stop import Stop
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
@@ -62,6 +63,9 @@ class Permit:
     """How it went through the gate of its endpoint; None where there is none."""
     entry: Entry | None = None
     """The place it takes at the model; None without an address."""
+    excess: Excess = NO_EXCESS
+    """How much more its endpoint counts than it may, as was learnt anywhere in the run; where the
+    request was bounded with less, the permit is to be given back and asked for anew."""
 
 
 @quickly_made
@@ -77,6 +81,8 @@ class Settlement:
     """Seconds after which the endpoint wants to be asked again, if it named any."""
     hint: str = ""
     """What can be done about an error, if it came to one that says so."""
+    excess: Excess = NO_EXCESS
+    """How much more the endpoint counts than it may, as far as whoever settles knows."""
 
 
 class RunLink(Protocol):
@@ -100,6 +106,9 @@ class RunLink(Protocol):
             UsageError: there is a budget in dollars and no price for the model.
             Stopped: the run was asked to stop.
         """
+
+    def give_back(self, permit: Permit) -> None:
+        """Take back a permit that nothing was sent with; never waits."""
 
     def settle(self, settlement: Settlement) -> None:
         """Give a permit back; never waits, so that a request that is cancelled can do it, too."""
@@ -131,6 +140,7 @@ class LocalRun:
         self._calls = calls
         self._ledger = ledger
         self._limiters = limiters
+        self._excess: dict[ModelAddress, Excess] = {}
 
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait for the endpoint, a place at it, then the budget; see :meth:`RunLink.permit`."""
@@ -146,9 +156,14 @@ class LocalRun:
                 gate.give_back(admission)
                 raise
             if gate.holds(admission):
-                return Permit(request, reservation, admission, entry)
+                return Permit(request, reservation, admission, entry, self._known(request))
             # An outage began meanwhile: who waits for its end holds nothing.
             self.give_back(Permit(request, reservation, admission, entry))
+
+    def _known(self, request: PermitRequest) -> Excess:
+        """Return how much more than it may an endpoint counts, as far as is known."""
+        address = request.address
+        return NO_EXCESS if address is None else self._excess.get(address, NO_EXCESS)
 
     def give_back(self, permit: Permit) -> None:
         """Take back a permit that nothing was sent with."""
@@ -231,6 +246,9 @@ class LocalRun:
     def settle(self, settlement: Settlement) -> None:
         """Charge the budget, tell gate and limiter what it came to, and give the place back."""
         permit, row = settlement.permit, settlement.row
+        address = permit.request.address
+        if address is not None and settlement.excess != NO_EXCESS:
+            self._excess[address] = self._known(permit.request).joined(settlement.excess)
         unknown = row.prompt_tokens is None and row.charged_tokens > 0
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.address)

@@ -24,7 +24,7 @@ from scenarios.errors import RunError
 
 M = TypeVar("M")
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Raised whenever messages change: a driver and a worker of other versions refuse each other."""
 MOST_BYTES = 64 * 1024 * 1024
 """Size of the largest frame."""

@@ -19,6 +19,7 @@ from pipeline.executors.prompt_texts import Layout, ReceivedTexts, SentTexts
 from pipeline.playing.engine import Job
 from pipeline.playing.runner import JobFailure
 from pipeline.providers.outcome import CallOutcome
+from pipeline.spending.accounting import NO_EXCESS, Excess
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
 from scenarios.case import Case
@@ -87,6 +88,7 @@ class Granted:
     """Whether the requests to its endpoint keep to a rate."""
     waited_s: float
     """Seconds from the question to the grant, by the driver's clock."""
+    excess: Excess = NO_EXCESS
     kind: Literal["granted"] = "granted"
 
 
@@ -195,6 +197,7 @@ class Settled:
     outcome: CallOutcome
     retry_after_s: float | None
     hint: str = ""
+    excess: Excess = NO_EXCESS
     kind: Literal["settled"] = "settled"
 
 

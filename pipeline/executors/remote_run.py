@@ -88,19 +88,31 @@ class RemoteRun:
         if is_late:
             self._stream.send(GiveBack(number))
             number, granted, _ = await self._granted(request)
-        if self.stop.requested:
-            self._stream.send(GiveBack(number))
-            self.stop.check()
         worst = 0.0 if request.usd is None else request.usd
         reservation = Reservation(number, worst, request.tokens, granted.reservation)
-        return Permit(request, reservation, granted.admission)
+        permit = Permit(request, reservation, granted.admission, excess=granted.excess)
+        if self.stop.requested:
+            self.give_back(permit)
+            self.stop.check()
+        return permit
+
+    def give_back(self, permit: Permit) -> None:
+        """Tell the driver that nothing was sent with a permit."""
+        self._stream.send(GiveBack(permit.reservation.number))
 
     def settle(self, settlement: Settlement) -> None:
         """Tell the driver what a request came to."""
         number, row = settlement.permit.reservation.number, settlement.row
         self._settled[id(row)] = (number, row)
         self._stream.send(
-            Settled(number, row, settlement.outcome, settlement.retry_after_s, settlement.hint)
+            Settled(
+                number,
+                row,
+                settlement.outcome,
+                settlement.retry_after_s,
+                settlement.hint,
+                settlement.excess,
+            )
         )
 
     def record(self, report: CallReport) -> Awaitable[None]:

@@ -263,6 +263,7 @@ class WorkerSession:
                 permit.admission,
                 self._shared().link.keeps_to_rate(request.address),
                 time.monotonic() - began,
+                permit.excess,
             )
         )
 
@@ -272,7 +273,12 @@ class WorkerSession:
         self._open_requests.end(lease.open_request)
         self._shared().link.settle(
             Settlement(
-                lease.permit, message.row, message.outcome, message.retry_after_s, message.hint
+                lease.permit,
+                message.row,
+                message.outcome,
+                message.retry_after_s,
+                message.hint,
+                message.excess,
             )
         )
 

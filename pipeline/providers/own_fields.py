@@ -14,8 +14,8 @@ _SAMPLES: Final = "the strategy says how many samples are drawn, e.g. consistenc
 _WORDS: Final = "what is asked comes from templates: replace them with 'prompt_dir'"
 _WHOLE: Final = "leave it out: an answer is read in one piece"
 _TEXT: Final = "leave it out: answers are texts, and nothing else is priced"
-SERVICE_TIER: Final = "service_tier"
-"""Allowed beside a ``price``, for it changes what tokens cost."""
+_PRICED: Final = "write what its tokens cost as 'price' beside 'extra'"
+"""Of fields that change what tokens cost; they are allowed beside a ``price``."""
 
 _COMMON: Final[Mapping[str, str]] = {
     "model": "write the model in 'model' beside 'extra', as provider/name",
@@ -26,7 +26,7 @@ _COMMON: Final[Mapping[str, str]] = {
     "stream": _WHOLE,
     "tools": _TEXT,
     "tool_choice": _TEXT,
-    SERVICE_TIER: "write what its tokens cost as 'price' beside 'extra'",
+    "service_tier": _PRICED,
 }
 _OPENAI: Final[Mapping[str, str]] = {
     **_COMMON,
@@ -42,12 +42,22 @@ _OPENAI: Final[Mapping[str, str]] = {
     "functions": _TEXT,
     "function_call": _TEXT,
     "web_search_options": _TEXT,
+    "plugins": _TEXT,
+    "modalities": _TEXT,
+    "audio": _TEXT,
     "models": "name one model in 'model' beside 'extra': each has a price of its own",
 }
 _OWN_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "openai": _OPENAI,
     "compatible": _OPENAI,
-    "anthropic": {**_COMMON, "system": _WORDS, "mcp_servers": _TEXT},
+    "anthropic": {
+        **_COMMON,
+        "system": _WORDS,
+        "mcp_servers": _TEXT,
+        "speed": _PRICED,
+        "inference_geo": _PRICED,
+        "cache_control": _PRICED,
+    },
 }
 """By provider that sends ``extra`` as it is: the fields, and what to write instead."""
 
@@ -66,5 +76,5 @@ def refused_in_extra(
     return {
         name: own[name]
         for name in extra or {}
-        if name in own and not (name == SERVICE_TIER and has_price)
+        if name in own and not (own[name] == _PRICED and has_price)
     }

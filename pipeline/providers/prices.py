@@ -16,6 +16,9 @@ from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent / "data" / "prices.yaml"
 MILLION = 1_000_000
+WRITE_SHARE = 1.25
+"""What Anthropic, and OpenAI from GPT-5.6 on, take for a prompt token that is written to the cache, as a
+share of the price of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +30,19 @@ class Price:
     cached_input: float | None = None
     """Prompt tokens read from the endpoint's cache; None charges them like the others."""
     cache_write: float | None = None
-    """Prompt tokens written to the endpoint's cache; None charges them like the others."""
+    """Prompt tokens written to the endpoint's cache; None charges them ``WRITE_SHARE`` times the
+    others, for whoever tells how many these are takes that much."""
+
+    @property
+    def _write_rate(self) -> float:
+        return WRITE_SHARE * self.input if self.cache_write is None else self.cache_write
 
     def cost(self, usage: Usage) -> float:
         """Return the USD that ``usage`` costs; reasoning tokens are part of the completion."""
         cached_rate = self.input if self.cached_input is None else self.cached_input
-        write_rate = self.input if self.cache_write is None else self.cache_write
         fresh = max(usage.prompt - usage.cached - usage.cache_written, 0)
         spent = fresh * self.input + usage.cached * cached_rate + usage.completion * self.output
-        return (spent + usage.cache_written * write_rate) / MILLION
+        return (spent + usage.cache_written * self._write_rate) / MILLION
 
     def times(self, factor: float) -> Price:
         """Return the price at a discount, e.g. ``times(0.5)``."""
@@ -49,7 +56,7 @@ class Price:
 
     def worst(self, prompt_tokens: int, max_tokens: int, n: int = 1) -> float:
         """Return the most USD a request can cost: nothing cached, every sample at full length."""
-        dearest = max(self.input, self.cached_input or 0.0, self.cache_write or 0.0)
+        dearest = max(self.input, self.cached_input or 0.0, self._write_rate)
         return (prompt_tokens * dearest + n * max_tokens * self.output) / MILLION
 
 

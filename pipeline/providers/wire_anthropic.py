@@ -12,7 +12,7 @@ import orjson
 from pipeline.providers.failures import broken_body, no_json
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
 from pipeline.providers.untrusted import count, identifier
-from pipeline.providers.wire_openai import finish_of
+from pipeline.providers.wire_openai import finish_of, if_counted
 
 SEED_HEADER = "X-Hipo-Seed"
 """Carries the seed to endpoints on this machine: the format itself has no field for it."""
@@ -144,9 +144,10 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     finish = finish_of(answer.get("stop_reason"), _FINISH)
     # no block at all is no answer, unless the endpoint says why it stopped short
     empty = not blocks and finish not in {"refusal", "length"}
+    choices = () if empty else (Choice(text, finish),)
     return Reply(
-        choices=() if empty else (Choice(text, finish),),
-        usage=read_usage(answer.get("usage")),
+        choices=choices,
+        usage=if_counted(read_usage(answer.get("usage")), choices),
         request_id=identifier(request_id) or identifier(answer.get("id")),
         model=identifier(answer.get("model")),
     )

@@ -111,17 +111,33 @@ def read_usage(data: object) -> Usage | None:
     prompt, completion = count(data.get("prompt_tokens")), count(data.get("completion_tokens"))
     if prompt is None or completion is None:
         return None
-    cached = count(_inside(data, "prompt_tokens_details", "cached_tokens"))
-    if cached is None:
-        cached = count(data.get("prompt_cache_hit_tokens"))
-    if cached is None:
-        cached = count(data.get("cached_tokens"))
-    reasoning = count(_inside(data, "completion_tokens_details", "reasoning_tokens"))
-    if reasoning is None:
-        reasoning = count(data.get("reasoning_tokens"))
+    cached = _first_count(
+        _inside(data, "prompt_tokens_details", "cached_tokens"),
+        data.get("prompt_cache_hit_tokens"),
+        data.get("cached_tokens"),
+    )
+    written = _first_count(
+        _inside(data, "prompt_tokens_details", "cache_write_tokens"),
+        _inside(data, "prompt_tokens_details", "cache_creation_tokens"),
+        data.get("cache_creation_input_tokens"),
+    )
+    reasoning = _first_count(
+        _inside(data, "completion_tokens_details", "reasoning_tokens"), data.get("reasoning_tokens")
+    )
+    total, of_cache = count(data.get("total_tokens")) or 0, cached + written
+    # some gateways to Anthropic count what is read from or written to the cache beside the prompt
+    if of_cache > prompt or (of_cache and total == prompt + completion + of_cache):
+        prompt += of_cache
     # xAI and Gemini count thoughts in the total alone; they are paid like the answer
-    completion = max(completion, (count(data.get("total_tokens")) or 0) - prompt)
-    return Usage(prompt, completion, min(cached or 0, prompt), min(reasoning or 0, completion))
+    whole = max(completion, total - prompt)
+    if reasoning > whole:  # without a total they stand alone
+        whole = completion + reasoning
+    return Usage(prompt, whole, cached, reasoning, written)
+
+
+def _first_count(*values: object) -> int:
+    """Return the first plausible count; 0 where there is none."""
+    return next((found for value in values if (found := count(value)) is not None), 0)
 
 
 def if_counted(usage: Usage | None, choices: Sequence[Choice]) -> Usage | None:

@@ -20,6 +20,7 @@ class PriceSetting(Strict):
     input: Dollars
     output: Dollars
     cached_input: Dollars | None = None
+    cache_write: Dollars | None = None
 
 
 AnswerTokens = Annotated[int, Field(ge=16, le=MOST_TOKENS)]

@@ -56,14 +56,36 @@ class Bound:
         return self.prompt_tokens // 4 + self.completion_tokens
 
 
-def bound_of(request: Request, price: Price | None, overlength: float = 1.0) -> Bound:
-    """Bound what a request can use: no tokenizer makes more tokens than there are bytes.
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """How much more an endpoint counts than what is asked of it allows, as far as is known."""
 
-    ``overlength``: how many times as long as they may be the answers of this endpoint are.
-    """
-    prompt = sum(len(message.content.encode()) + 16 for message in request.messages)
-    prompt += request.schema_bytes
-    each = math.ceil(request.parameters.max_tokens * overlength)
+    prompt_tokens: int = 0
+    """Tokens of the longest prompt that was counted as more than its bytes, as where an endpoint puts
+    words of its own before it; so many are added to every prompt."""
+    answers: float = 1.0
+    """How many times as long as they may be answers are."""
+
+    def joined(self, other: Excess) -> Excess:
+        """Return the larger of each."""
+        return Excess(
+            max(self.prompt_tokens, other.prompt_tokens), max(self.answers, other.answers)
+        )
+
+
+NO_EXCESS = Excess()
+"""Of an endpoint that keeps to what is asked of it."""
+
+
+def prompt_bound(request: Request) -> int:
+    """Return the most tokens of a prompt: no tokenizer makes more of it than there are bytes."""
+    return sum(len(m.content.encode()) + 16 for m in request.messages) + request.schema_bytes
+
+
+def bound_of(request: Request, price: Price | None, excess: Excess) -> Bound:
+    """Bound what a request can use at an endpoint that is known to count so much more."""
+    prompt = prompt_bound(request) + excess.prompt_tokens
+    each = math.ceil(request.parameters.max_tokens * excess.answers)
     usd = None if price is None else price.worst(prompt, each, request.n)
     return Bound(prompt, each * request.n, usd)
 

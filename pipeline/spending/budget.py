@@ -10,6 +10,7 @@ from pipeline.stopping.stop import BUDGET, MustStop
 from pipeline.store.calls import CallLog
 from pipeline.store.flight_mark import FlightMark
 from scenarios.errors import UsageError
+from scenarios.plural import ROUNDING_USD, in_dollars
 
 
 class BudgetReached(MustStop):
@@ -191,7 +192,7 @@ class Ledger:
 
     def _within(self, usd: float, tokens: int) -> bool:
         # Sums of floats drift: a millionth of a cent is no reason to stop.
-        in_usd = self.budget_usd is None or usd <= self.budget_usd + 1e-8
+        in_usd = self.budget_usd is None or usd <= self.budget_usd + ROUNDING_USD
         return in_usd and (self.budget_tokens is None or tokens <= self.budget_tokens)
 
     async def _next_settlement(self) -> None:
@@ -203,9 +204,9 @@ class Ledger:
         parts = []
         if self.budget_usd is not None:
             parts.append(
-                f"${self.spent_usd:.4f} of ${self.budget_usd:.4f} spent"
-                f"{_of_which(f'${self.bound_usd:.4f}', self.bound_usd)}, "
-                f"the next request may cost up to ${usd:.4f}"
+                f"{in_dollars(self.spent_usd, 4)} of {in_dollars(self.budget_usd, 4)} spent"
+                f"{_of_which(in_dollars(self.bound_usd, 4), self.bound_usd)}, "
+                f"the next request may cost up to {in_dollars(usd, 4)}"
             )
         if self.budget_tokens is not None:
             parts.append(
@@ -291,7 +292,7 @@ class _Flight:
 
 def _of_which(shown: str, bound: float) -> str:
     """Say which part of what is spent is only a bound, after a comma; or nothing."""
-    return f" ({shown} of it is a bound: usage is missing)" if bound > 1e-8 else ""
+    return f" ({shown} of it is a bound: usage is missing)" if bound > ROUNDING_USD else ""
 
 
 def rounded_up(usd: float) -> str:

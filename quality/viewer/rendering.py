@@ -16,6 +16,7 @@ from quality.viewer.dialogue_filter import DialogueFilter
 from quality.viewer.viewed_run import ViewedRun
 from quality.web.requests import RefusedRequest
 from quality.web.templates import compile_all, page_templates
+from scenarios.plural import in_dollars
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -98,7 +99,7 @@ def refusal_page(request: Request, error: RefusedRequest) -> HTMLResponse:
 
 
 def _money(usd: float | None) -> str:
-    return "not known" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}"
+    return "not known" if usd is None else in_dollars(usd)
 
 
 def _duration(seconds: float) -> str:

@@ -70,6 +70,39 @@ def test_the_dollars_of_a_run_are_the_tokens_of_the_server_times_the_price(
         assert "at most" not in told(run)
 
 
+class CacheWritingServer(WireServer):
+    """Writes every prompt to its cache, and adds up what it bills for that and for answers."""
+
+    def __init__(self) -> None:
+        super().__init__(keep=False)
+        self.written = self.output = 0
+
+    def _answer(self, *asked: Any) -> dict[str, Any]:
+        answer = super()._answer(*asked)
+        usage = answer["usage"]
+        prompt = usage["input_tokens"] + usage["cache_read_input_tokens"]
+        usage |= {
+            "input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": prompt,
+        }
+        self.written += prompt
+        self.output += usage["output_tokens"]
+        return answer
+
+
+@pytest.mark.parametrize(("price", "rate"), [({"cache_write": 4.0}, 4.0), ({}, 2.5)])
+def test_what_is_written_to_the_cache_costs_what_the_recipe_says_or_a_quarter_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, price: Any, rate: float
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    with CacheWritingServer() as server:
+        model = {"model": "anthropic/m", "base_url": server.anthropic_url, "price": PRICES | price}
+        run = generated(tmp_path / "run", server, models={"default": model})
+    billed = (server.written * rate + server.output * 8.0) / 1e6
+    assert run.state().cost_usd == pytest.approx(billed)
+
+
 def test_a_bill_without_usage_is_called_a_bound(tmp_path: Path) -> None:
     with CountingServer(faults=Faults(no_usage=True), keep=False) as server:
         run = generated(tmp_path / "run", server)

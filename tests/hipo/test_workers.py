@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,34 @@ def test_a_budget_holds_for_all_workers_and_what_was_paid_before_is_not_paid_aga
     ended = generate(recipe(), output=tmp_path / "run", workers=1)
     assert ended.state().generated == 8
     assert stopped.calls + ended.calls == whole.calls
+
+
+class LongWindedServer(WireServer):
+    """Counts fifty times the tokens that an answer may have, and adds up what it bills."""
+
+    def __init__(self) -> None:
+        super().__init__(keep=False, latency_s=0.05)
+        self.dollars = 0.0
+
+    def _answer(self, *asked: Any) -> dict[str, Any]:
+        answer = super()._answer(*asked)
+        answer["usage"] = {"prompt_tokens": 100, "completion_tokens": 50 * 1024}
+        self.dollars += 50 * 1024 / 1e6
+        return answer
+
+
+def test_a_budget_holds_for_workers_of_an_endpoint_that_answers_at_more_length_than_it_may(
+    tmp_path: Path,
+) -> None:
+    with LongWindedServer() as server:
+        price = {"input": 0.0, "output": 1.0}
+        model = {"model": "compatible/m", "base_url": server.openai_url, "price": price}
+        long = recipe(n=40, strategies=["direct"], models={"default": model}, budget_usd=0.25)
+        run = generate(long, output=tmp_path / "run", workers=2)
+    assert run.outcome is not None
+    assert run.outcome.stop_code == BUDGET
+    assert 0 < server.dollars <= 0.25
+    assert run.state().cost_usd == pytest.approx(server.dollars)
 
 
 def test_dialogues_are_verified_while_workers_play_others(tmp_path: Path) -> None:

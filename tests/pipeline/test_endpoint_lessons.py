@@ -1,5 +1,6 @@
 """What an endpoint turns out not to do: several samples at once, schemas, staying the same model."""
 
+import asyncio
 import logging
 
 import pytest
@@ -8,9 +9,9 @@ from pipeline.endpoints.schema_evidence import keeps_to_schema
 from pipeline.providers.errors import BadRequest, FieldRejected, Moderated, RateLimited
 from pipeline.providers.failures import from_status
 from pipeline.providers.protocol import Choice, Reply, Usage
-from pipeline.spending.budget import Ledger
+from pipeline.spending.budget import BudgetReached, Ledger
 from scenarios.errors import UsageError
-from tests.pipeline.endpoint_bench import Bench
+from tests.pipeline.endpoint_bench import PRICE, Bench
 from tests.pipeline.providers.asking import SCHEMA
 
 SOUND = '{"utterance": "yes"}'
@@ -257,3 +258,35 @@ async def test_who_answers_at_more_length_than_asked_for_raises_what_a_budget_ho
     (told,) = b.notices
     assert "640 answer tokens" in told
     assert "10.0 times" in told
+
+
+class Slowly(ByRule):
+    """Takes so long that all who may send have sent before the first of them is answered."""
+
+    async def send(self, request, timeout_s):
+        for _ in range(100):
+            await asyncio.sleep(0)
+        return await super().send(request, timeout_s)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("usage", "lesson"),
+    [(Usage(10, 640), "640 answer tokens"), (Usage(20_000, 5), "20,000 prompt tokens")],
+)
+async def test_whoever_waits_while_an_endpoint_counts_more_than_it_may_keeps_the_budget_too(
+    usage, lesson
+):
+    provider = Slowly(lambda r: Reply((Choice(SOUND, "stop"),), usage, "req"))
+    one = PRICE.cost(usage)
+    ledger = Ledger(budget_usd=4 * one)
+    b = Bench(provider, ledger=ledger)
+    came = await asyncio.gather(*(b.ask(seed=seed) for seed in range(16)), return_exceptions=True)
+    refused = [error for error in came if isinstance(error, BudgetReached)]
+    answered = len(came) - len(refused)
+    assert 0 < answered < 16
+    assert ledger.spent_usd == pytest.approx(answered * one)
+    assert ledger.spent_usd <= 4 * one
+    assert ledger.held_usd == 0
+    (told,) = b.notices
+    assert lesson in told

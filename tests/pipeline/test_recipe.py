@@ -81,6 +81,12 @@ def test_a_misspelt_field_is_named_with_line_and_nearest_name(tmp_path: Path) ->
         ("  responder:\n    extra: {n: 3}", "responder", "consistency: {k: 3}"),
         ("  writer: {model: anthropic/c, extra: {system: be nice}}", "writer", "prompt_dir"),
         ("  responder: {extra: {service_tier: priority}}", "responder", "price"),
+        (
+            "  responder: {extra: {modalities: [text, audio]}}",
+            "responder",
+            "nothing else is priced",
+        ),
+        ("  writer: {model: anthropic/c, extra: {speed: fast}}", "writer", "price"),
     ],
 )
 def test_what_hipo_fills_in_itself_cannot_stand_in_extra(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.plural import plural
+from scenarios.plural import in_dollars, plural
 
 ROOMS = ("scenarios", "prompts", "pipeline", "quality", "outputs", "hipo")
 NOUNS = "dialogues|cases|utterances|calls|requests|items|rows|labels|texts|annotators"
@@ -19,6 +19,22 @@ ENOUGH = {"none of {played:,} dialogues was", "{self.curve.generated:,} dialogue
 )
 def test_one_of_a_thing_has_no_s(count: int, told: str) -> None:
     assert plural(count, "row") == told
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [
+        (0, "$0.00"),
+        (-1e-17, "$0.00"),
+        (0.000031, "$0.000031"),
+        (0.0304, "$0.0304"),
+        (1234.567, "$1,234.57"),
+    ],
+)
+def test_an_amount_of_dollars_that_is_not_nothing_never_looks_like_it(
+    amount: float, told: str
+) -> None:
+    assert in_dollars(amount) == told
 
 
 def test_no_sentence_counts_with_a_noun_that_is_always_plural() -> None:

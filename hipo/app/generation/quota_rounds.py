@@ -17,7 +17,7 @@ from pipeline.store.reading import open_snapshot
 from quality.verification.verify import Verification
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
-from scenarios.plural import plural
+from scenarios.plural import in_dollars, plural
 
 NAMED = 3
 """Cells that are named in one line."""
@@ -157,7 +157,7 @@ class QuotaRounds:
             if dearest is not None:
                 line += (
                     f"; dearest cell: {dearest.cell.name}, "
-                    f"${dearest.cost_per_accepted:.4f} an accepted utterance"
+                    f"{in_dollars(dearest.cost_per_accepted or 0.0)} an accepted utterance"
                 )
             self.stage.watching.note(line)
 

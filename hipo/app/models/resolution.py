@@ -71,7 +71,7 @@ def resolve_model(
     price = (
         prices.price(spec.provider, spec.model)
         if own is None
-        else Price(input=own.input, output=own.output, cached_input=own.cached_input).times(
+        else Price(own.input, own.output, own.cached_input, own.cache_write).times(
             prices.factor(spec.provider)
         )
     )

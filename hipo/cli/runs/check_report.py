@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hipo.app.runs.check import Repaired
-from hipo.cli.terminal.console import columns, number, plural
+from hipo.cli.terminal.console import columns, dollars, number, plural
 from pipeline.store.checking import Damage
 from pipeline.store.salvage import TableResult
 
@@ -64,9 +64,9 @@ def repaired_as_text(repaired: Repaired) -> str:
             f"{plural(lost, 'dialogue')} lost: hipo generate plays them again, "
             "from the answers that are stored as far as they are"
         )
-    lines.append(f"${saved.usd:,.2f} count as spent")
+    lines.append(f"{dollars(saved.usd)} count as spent")
     if saved.lost_usd:
-        lines[-1] += f", ${saved.lost_usd:,.2f} of them for requests that could not be read"
+        lines[-1] += f", {dollars(saved.lost_usd)} of them for requests that could not be read"
     lines += repaired.notes
     lines += [f"still wrong: {f.about}: {f.message}" for f in repaired.findings]
     lines.append(f"the new run is {repaired.folder}; go on with it by -o {repaired.folder}")

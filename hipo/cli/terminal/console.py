@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import orjson
 
 from hipo.cli.terminal.wrapping import harmless as harmless  # noqa: PLC0414 - goes with columns and numbers
+from scenarios.plural import in_dollars
 from scenarios.plural import plural as plural  # noqa: PLC0414 - printed by most commands
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ def one_line(text: str, limit: int) -> str:
 
 def dollars(cost: float | None) -> str:
     """Return a cost as people write it; an unknown one is called unknown."""
-    if cost is None:
-        return "unknown cost"
-    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+    return "unknown cost" if cost is None else in_dollars(cost)
 
 
 def number(count: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from pipeline.executors.messages import (
 from pipeline.executors.remote_run import RemoteRun
 from pipeline.playing.engine import Player
 from pipeline.playing.runner import JobFailed
+from pipeline.spending.accounting import NO_EXCESS, Excess
 from pipeline.stopping.stop import BUDGET, STORE, Stopped
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
@@ -110,6 +112,23 @@ async def test_a_request_that_was_settled_and_not_reported_is_recorded_all_the_s
     assert rows(store.folder, charged) == [(None, "ok", 0.1, 7)]
     assert count(store.folder, "reservations") == 0
     assert bench.ledger.spent_usd == pytest.approx(0.1)
+
+
+@pytest.mark.anyio
+async def test_what_a_worker_learns_of_an_endpoint_comes_with_the_permits_of_all(
+    store: RunStore,
+) -> None:
+    bench, to_endpoint = Bench(store), replace(WORST, address=HTTP)
+    async with bench.driving(1):
+        first, second = [await bench.join_by_hand(name) for name in ("first", "second")]
+        first.send(AskPermit(1, to_endpoint))
+        granted = await until(Granted, first)
+        assert granted.excess == NO_EXCESS
+        second.send(AskPermit(1, to_endpoint))  # and waits: the first call goes alone
+        row = make_request_row(charged_usd=0.1, charged_tokens=7, reservation=granted.reservation)
+        first.send(Settled(1, row, "answered", None, excess=Excess(0, 4.0)))
+        assert (await until(Granted, second)).excess == Excess(0, 4.0)
+        second.send(GiveBack(1))
 
 
 @pytest.mark.anyio

@@ -42,6 +42,7 @@ from pipeline.executors.messages import (
 )
 from pipeline.playing.runner import JobFailure
 from pipeline.providers.rate_limiter import ModelAddress
+from pipeline.spending.accounting import Excess
 from tests.factories import (
     make_case,
     make_choice_row,
@@ -56,6 +57,7 @@ Talk = Callable[[Stream[FromWorker]], Awaitable[None]]
 OF_WORKER = (
     AskPermit(1, PermitRequest(ModelAddress("compatible", "http://x", "m"), 9, None, 12, "judge")),
     Settled(1, make_request_row(), "slow_down", 2.5),
+    Settled(2, make_request_row(), "answered", None, excess=Excess(9, 4.0)),
     Report(2, "ab" * 32, ("Hello",), (("system", (0,)),), (1,), (make_choice_row(),)),
     Hits(3),
     Pong(),
@@ -72,6 +74,7 @@ OF_DRIVER = (
         {"traceparent": "00-1-2-01"},
     ),
     Granted(1, 7, Admission(3, "judge", outage=True), paced=True, waited_s=0.5),
+    Granted(2, None, None, paced=False, waited_s=0.5, excess=Excess(9, 4.0)),
     Denied(2, JobFailure("pending", "budget", "reached")),
     Durable(3),
     StopNow("budget reached", "budget", "raise it"),

@@ -57,11 +57,13 @@ def test_cached_tokens_cost_their_own_price_and_reasoning_counts_as_completion()
     assert Price(2.0, 8.0).cost(usage) == pytest.approx((1000 * 2 + 100 * 8) / 1e6)
 
 
-def test_writing_to_the_cache_costs_its_own_price():
+def test_writing_to_the_cache_costs_its_own_price_or_a_quarter_more_than_the_prompt():
     price = Price(input=2.0, output=8.0, cached_input=0.5, cache_write=2.5)
     usage = Usage(prompt=1000, completion=100, cached=600, cache_written=300)
     assert price.cost(usage) == pytest.approx((100 * 2 + 600 * 0.5 + 300 * 2.5 + 100 * 8) / 1e6)
-    assert Price(2.0, 8.0, 0.5).cost(usage) == pytest.approx((400 * 2 + 600 * 0.5 + 800) / 1e6)
+    for same in (Price(2.0, 8.0, 0.5), Price(2.0, 8.0, 0.5, 2.5)):
+        assert same.cost(usage) == pytest.approx((100 * 2 + 600 * 0.5 + 300 * 2.5 + 800) / 1e6)
+    assert Price(2.0, 8.0, 0.5, 2.0).cost(usage) == pytest.approx((400 * 2 + 300 + 800) / 1e6)
 
 
 rates = st.floats(0, 100)

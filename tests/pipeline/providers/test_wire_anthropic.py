@@ -141,6 +141,12 @@ def test_tokens_read_from_and_written_to_the_cache_are_part_of_the_prompt():
     )
 
 
+def test_zeros_beside_a_prompt_and_a_text_are_no_usage():
+    usage = {"input_tokens": 0, "output_tokens": 0}
+    assert read_reply(answer(usage=usage)).usage is None
+    assert read_reply(answer(usage={**usage, "input_tokens": 9})).usage is None
+
+
 @pytest.mark.parametrize(
     "usage",
     [

@@ -126,7 +126,27 @@ def test_an_answer_of_another_format_is_a_server_fault(body):
             {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": None},
             Usage(9, 4),
         ),
-        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 50}, Usage(9, 4, 9)),
+        # what is more than the prompt stands beside it
+        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 50}, Usage(59, 4, 50)),
+        (
+            {
+                "prompt_tokens": 90,
+                "completion_tokens": 4,
+                "total_tokens": 144,
+                "prompt_tokens_details": {"cached_tokens": 30},
+                "cache_creation_input_tokens": 20,
+            },
+            Usage(140, 4, 30, cache_written=20),
+        ),
+        (
+            {
+                "prompt_tokens": 2_600,
+                "completion_tokens": 4,
+                "total_tokens": 2_604,
+                "prompt_tokens_details": {"cached_tokens": 2_000, "cache_write_tokens": 400},
+            },
+            Usage(2_600, 4, 2_000, cache_written=400),
+        ),
         ({"prompt_tokens": None, "completion_tokens": 4}, None),
         ({"prompt_tokens": True, "completion_tokens": 4}, None),
         ({"prompt_tokens": -1, "completion_tokens": 4}, None),
@@ -144,6 +164,14 @@ def test_an_answer_of_another_format_is_a_server_fault(body):
                 "completion_tokens_details": {"reasoning_tokens": 2_809},
             },
             Usage(10_120, 4_308, 0, 2_809),
+        ),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 4,
+                "completion_tokens_details": {"reasoning_tokens": 50},
+            },
+            Usage(9, 54, 0, 50),
         ),
         (
             {"prompt_tokens": 20, "completion_tokens": 198, "total_tokens": 623},
