@@ -12,7 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from scenarios.errors import UsageError
+from scenarios.errors import DISK_FULL, UsageError
+from scenarios.text_file import real_path, shown_path
+
+_ELSEWHERE = "choose another place"
 
 
 @contextmanager
@@ -27,12 +30,10 @@ def new_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             replaced, or with any new file of the user's (the umask) where there is none.
 
     Raises:
-        UsageError: the place cannot be written to; or what is there is a device or a pipe, in whose
-            place there would be a file.
+        UsageError: see :func:`check_place`; or the place cannot be written to.
     """
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise UsageError(f"{path} is a device or a pipe, not a file", "name another file")
+        check_place(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = _mode_of(path) if mode is None else mode
         temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
@@ -51,9 +52,35 @@ def new_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written: {error.strerror}", "choose another -o"
-        ) from error
+        raise unwritable(path, error) from error
+
+
+def check_place(path: Path) -> None:
+    """Do nothing where a file could be written, so that no work is done first that would be lost.
+
+    Raises:
+        UsageError: a folder, a device or a pipe is there; it would lie below a file; or nothing may
+            be written there.
+    """
+    try:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder, not a file", "name a file")
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is a device or a pipe, not a file", "name another file")
+        above = next(folder for folder in path.absolute().parents if folder.exists())
+    except OSError as error:  # a name that is too long
+        raise unwritable(path, error) from error
+    if not above.is_dir():
+        raise UsageError(f"{path} cannot be written: {shown_path(above)} is a file", _ELSEWHERE)
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise UsageError(f"{path} cannot be written: {above} is not yours to write to", _ELSEWHERE)
+
+
+def unwritable(path: Path, error: OSError) -> UsageError:
+    """Return the error of a file or folder that cannot be written, with what to do about it."""
+    room = "make room on the disk, or " if error.errno in DISK_FULL else ""
+    why = (error.strerror or str(error)).lower()
+    return UsageError(f"{path} cannot be written: {why}", f"{room}{_ELSEWHERE}")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -83,7 +110,7 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
         UsageError: see ``check``; or the place cannot be written to.
     """
     check(folder)
-    folder = folder.parent.resolve() / folder.name
+    folder = real_path(folder.parent) / folder.name
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         _clean_up(folder)
@@ -92,9 +119,7 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
         draft = folder.parent / f".{folder.name}.partial-{secrets.token_hex(4)}"
         draft.mkdir(0o777 if kept is None else 0o700)
     except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written: {error.strerror}", "choose another -o"
-        ) from error
+        raise unwritable(folder, error) from error
     lock = _locked(draft)
     try:
         yield draft

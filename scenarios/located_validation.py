@@ -168,11 +168,11 @@ def _problem(finding: _Finding, model: type[BaseModel], located: Located) -> Pro
             hint=str(detail.get("ctx", {}).get("error", detail["msg"])),
             code="inconsistent",
         )
-    expected = " or ".join(dict.fromkeys(_expected(d) for d in finding.details))
+    wanted = " or ".join(dict.fromkeys(expected(d) for d in finding.details))
     return located.problem(
         finding.path,
         found=found,
-        expected=expected,
+        expected=wanted,
         hint=_hint(finding.details),
         code="missing-field" if kind == "missing" else "wrong-value",
     )
@@ -207,7 +207,8 @@ def _value_at(data: object, path: Iterable[Step]) -> object:
     return data
 
 
-def _expected(detail: ErrorDetails) -> str:
+def expected(detail: ErrorDetails) -> str:
+    """Return what an error of pydantic's says that there should be, in a few words."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _EXPECTED:
         return _EXPECTED[kind]

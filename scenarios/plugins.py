@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Final, Literal, Protocol, get_args
 
 from scenarios.errors import UsageError
+from scenarios.text_file import real_path
 
 PointName = Literal[
     "strategy",
@@ -98,7 +99,7 @@ class Plugins:
 
     def _run(self, file: Path) -> Plugin:
         """Return the plugin of a file, the one that is loaded if its content is the same."""
-        path = file.resolve()
+        path = real_path(file)
         if path.exists() and not path.is_file():  # a pipe or a device is not waited for
             raise UsageError(f"the plugin {file} is no file", "give --plugin a Python file")
         try:
@@ -169,7 +170,7 @@ def offer_plugins(files: Iterable[str | Path]) -> None:
     A run whose plugins are gone can be read; what needs them says which file is not there.
     """
     for file in files:
-        path = Path(file).resolve()
+        path = real_path(Path(file))
         if path not in PLUGINS.files and path not in PLUGINS.offered:
             PLUGINS.offered.append(path)
 

@@ -25,6 +25,7 @@ from outputs.speech.measures import Heard, heard, measures_with, speech_sums
 from scenarios.errors import UsageError
 from scenarios.plural import enumerated, plural
 from scenarios.spelling import suggestion
+from scenarios.text_file import real_path
 
 MOST_GROUPS = 12
 """Groups of ``--by`` that are compared at most."""
@@ -200,7 +201,7 @@ def _sources(named: RunLike | Sequence[RunLike]) -> list[_Source]:
     """
     listed = [named] if isinstance(named, Run | str | Path) else list(named)
     found = [_source(one) for one in listed]
-    places = [source.path.resolve() for source in found]
+    places = [real_path(source.path) for source in found]
     for number, source in enumerate(found):
         if places[number] in places[:number]:
             raise UsageError(f"{source.name}: named twice", "name each source once")

@@ -10,7 +10,7 @@ import orjson
 from outputs.contamination.contamination import Contamination, RowSet, Settings, compare, without
 from outputs.dataset.reader import row_set
 from pipeline.embeddings.embeddings import INSTALL, Embed, installed_embedding
-from scenarios.atomic_files import new_file
+from scenarios.atomic_files import check_place, new_file
 from scenarios.errors import UsageError
 from scenarios.log import logger
 
@@ -72,6 +72,7 @@ def _check_target(path: Path) -> None:
         raise UsageError(f"{path}: is there already", "give another name")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}", "make it first")
+    check_place(path)
 
 
 def _write(path: Path, rows: RowSet, comparison: Contamination) -> None:

@@ -41,6 +41,7 @@ from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario, WordingOrigin
+from scenarios.text_file import real_path
 from scenarios.wordings import ScenarioWording, WordedText, read_wording, texts_of, written
 
 MAX_TOKENS: Final = 8192
@@ -262,7 +263,7 @@ def _chosen(settings: TranslationSettings) -> list[Scenario]:
                 f"give --scheme {other.scheme}, or leave --scheme out",
             ) from None
         return [entries[scenario.id].template for scenario in found]
-    inside = [folder.resolve() for folder in dirs]
+    inside = [real_path(folder) for folder in dirs]
     own = [
         entry.template
         for entry in entries.values()

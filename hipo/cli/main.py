@@ -16,6 +16,7 @@ from hipo.cli.terminal.errors import MEANINGS, guarded
 from hipo.cli.terminal.grouped_help import WIDEST, CommandApp
 from hipo.cli.terminal.log_options import LogFormat, LogLevel
 from scenarios.errors import UsageError
+from scenarios.located import shortened
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -209,8 +210,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing is raised."""
 
     def call() -> Any:
-        for argument in arguments:
-            _check_text(argument)
+        for before, argument in zip(("", *arguments), arguments, strict=False):
+            _check_text(before, argument)
         result = typer.main.get_command(app).main(
             args=list(arguments), prog_name="hipo", standalone_mode=False
         )
@@ -222,12 +223,27 @@ def run(arguments: Sequence[str]) -> int:
     return guarded(call, works=name in WORKING)
 
 
-def _check_text(argument: str) -> None:
-    """Raise for bytes that are no text here: no database or JSON file could hold such a name.
+def _check_text(before: str, argument: str) -> None:
+    """Raise for what no option or name can be.
+
+    That is nothing, which would be read as the folder of now, and bytes that are no text here, which
+    no database or JSON file could hold.
+
+    Args:
+        before: the argument before it; "" is none.
+        argument: one argument of the command line.
 
     Raises:
-        UsageError: they are there.
+        UsageError: it is one of these.
     """
+    option, equals, value = argument.partition("=")
+    if not argument.strip() or (option.startswith("--") and equals and not value.strip()):
+        named = option if equals else before
+        place = f"the value of {named}" if named.startswith("-") else "an argument"
+        raise UsageError(
+            f"{place} is empty: found {shortened(value if equals else argument)}",
+            "give a value, or leave it out; in a script, see whether a variable is set",
+        )
     if any("\ud800" <= letter <= "\udfff" for letter in argument):
         raise UsageError(
             f"{argument!a} is no text in the encoding of this system ({sys.getfilesystemencoding()})",

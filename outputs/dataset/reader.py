@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
-
-import orjson
 
 from outputs.contamination.comparable import Row
 from outputs.contamination.contamination import RowSet
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.text_file import unmarked
+from scenarios.json_lines import json_lines
+from scenarios.text_file import shown_path
 
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
 _PAGE = 512
-_LONGEST_LINE = 64 * 1024 * 1024
+_HINT = "mend or leave out"
 
 
 def row_set(path: Path, name: str | None = None) -> RowSet:
@@ -66,33 +64,11 @@ def data_files(path: Path) -> list[Path]:
 
 
 def _json_lines(file: Path) -> Iterator[Row]:
-    try:
-        with file.open("rb") as lines:
-            yield from _objects(file, lines)
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}", "make the file readable") from error
-
-
-def _objects(file: Path, lines: IO[bytes]) -> Iterator[Row]:
-    number = 0
-    while line := lines.readline(_LONGEST_LINE):
-        number += 1
-        text = unmarked(line) if number == 1 else line
-        if not text.strip():
-            continue
-        try:
-            row = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise _problem(file, number, f"a line that is no JSON ({error})") from error
+    for number, row in json_lines(file, _HINT):
         if not isinstance(row, dict):
-            raise _problem(file, number, f"a JSON {type(row).__name__}")
+            found, expected = f"a JSON {type(row).__name__}", "one JSON object per line"
+            raise InputError([Problem(shown_path(file), number, "", found, expected, _HINT)])
         yield row
-
-
-def _problem(file: Path, line: int, found: str) -> InputError:
-    return InputError(
-        [Problem(str(file), line, "", found, "one JSON object per line", "mend or leave out")]
-    )
 
 
 def _parquet(file: Path) -> Iterator[Row]:

@@ -25,6 +25,7 @@ from scenarios.located import Located
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, versions_of
+from scenarios.text_file import real_path
 
 _SPLITS = ("train", "validation", "test")
 _PARENTS = 2
@@ -156,7 +157,7 @@ def _manifest(path: Path) -> tuple[Path, Mapping[str, Any]]:
 
     Where there is no manifest it is empty, and the folder is the one that is looked in first.
     """
-    folders = [path] if path.is_dir() else list(path.resolve().parents)[:_PARENTS]
+    folders = [path] if path.is_dir() else list(real_path(path).parents)[:_PARENTS]
     for folder in folders:
         file = folder / MANIFEST
         if file.is_file():

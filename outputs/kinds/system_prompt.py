@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
+from scenarios.text_file import read_text
 
 if TYPE_CHECKING:
     from prompts.question import Message
@@ -69,15 +70,9 @@ def chosen_prompt(name: str) -> SystemPrompt:
     if not path.is_file():
         hint = suggestion(name, SHIPPED_PROMPTS, listing="prompts")
         raise UsageError(f"--prompt {name}: is no prompt, and no such file", f"{hint}, or a file")
-    try:
-        content = path.read_bytes()
-        if len(content) > _MOST_BYTES:
-            raise UsageError(f"{path}: {len(content):,} bytes", f"at most {_MOST_BYTES:,}")
-        text = content.decode("utf-8-sig").strip()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}", "make the file readable") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: is not UTF-8 ({error.reason})", "save it as UTF-8") from error
+    text = read_text(path).strip()
+    if len(text.encode()) > _MOST_BYTES:
+        raise UsageError(f"{path}: {len(text.encode()):,} bytes", f"at most {_MOST_BYTES:,}")
     if not text:
         raise UsageError(f"{path}: is empty", "--prompt none leaves the system message out")
     return SystemPrompt("own", text)

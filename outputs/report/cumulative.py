@@ -6,6 +6,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from outputs.plots.lines import Series, Spot, line_chart
@@ -13,6 +14,7 @@ from outputs.report.page import Grid, Plot, Remark, ReportSection, Table
 from outputs.report.wording import count, dimension_title, percent
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
+from scenarios.text_file import read_text
 
 COLUMNS = ("model", "dimension", "turns", "correct", "items")
 """Columns of a file of results; more may be there."""
@@ -36,18 +38,16 @@ def read_scores(path: Path, scheme: Scheme) -> tuple[CumulativeScore, ...]:
     Raises:
         InputError: the file cannot be read, a column is missing, or a line makes no sense.
     """
+    reader = csv.DictReader(StringIO(read_text(path), newline=""))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                found = ", ".join(reader.fieldnames or ()) or "nothing"
-                raise InputError([Problem(str(path), 1, missing[0], found, ", ".join(COLUMNS))])
-            rows = [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(
-            [Problem(str(path), None, "", str(error), "a CSV file in UTF-8")]
-        ) from error
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            found = ", ".join(reader.fieldnames or ()) or "nothing"
+            raise InputError([Problem(str(path), 1, missing[0], found, ", ".join(COLUMNS))])
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        problem = Problem(str(path), reader.line_num + 1, "", str(error), "a row of a CSV file")
+        raise InputError([problem]) from error
     dimensions = {dimension.id for dimension in scheme.dimensions}
     return tuple(_score(str(path), line, row, dimensions) for line, row in rows)
 

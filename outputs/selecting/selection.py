@@ -34,6 +34,7 @@ from scenarios.schemes.vocabulary import goals_named
 from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
+from scenarios.text_file import real_path
 from scenarios.verdicts import Flag, Judgement, Verdict
 
 _NOBODY: frozenset[int] = frozenset()
@@ -294,7 +295,7 @@ def opened(selection: Selection) -> Iterator[OpenSelection]:
         raise UsageError("no run is named", "list them with: hipo runs")
     with ExitStack() as stack:
         runs: list[OpenRun] = []
-        for folder in dict.fromkeys(path.resolve() for path in selection.runs):
+        for folder in dict.fromkeys(real_path(path) for path in selection.runs):
             store = stack.enter_context(RunStore.open(folder, readonly=True))
             corpus = stack.enter_context(open_corpus(folder))
             name = _new_name(store.state().name, {run.name for run in runs})

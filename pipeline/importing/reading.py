@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 import orjson
 
@@ -15,7 +15,8 @@ from pipeline.importing.situations import FACT, situation
 from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
-from scenarios.errors import InputError, Problem, UsageError
+from scenarios.errors import InputError, Problem
+from scenarios.json_lines import numbered_lines
 from scenarios.lines.model import GOLD_AXIS
 from scenarios.located import Located, shortened
 from scenarios.pack import PLUS_NAME
@@ -23,7 +24,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.text_file import shown_path, unmarked
+from scenarios.text_file import shown_path
 from scenarios.yaml_source import validate_model
 
 LONGEST_LINE = 4 << 20
@@ -51,17 +52,12 @@ class Reader:
         """Yield the dialogue of every line, or the first problem with it; blank lines are skipped.
 
         Raises:
-            UsageError: the file cannot be read.
+            InputError: the file cannot be read.
         """
         name = shown_path(path)
-        try:
-            with path.open("rb") as file:
-                for number, line in enumerate(_lines(file), start=1):
-                    text = unmarked(line) if number == 1 else line
-                    if text.strip():
-                        yield self._line(name, number, text)
-        except OSError as error:
-            raise UsageError(f"{name}: {error.strerror}", "give a file of JSON lines") from None
+        lines = numbered_lines(path, "give a file of JSON lines", longest=LONGEST_LINE)
+        for number, line in lines:
+            yield self._line(name, number, line)
 
     def _line(self, name: str, number: int, text: bytes) -> Dialogue | Problem:
         located = Located({}, name, {(): number})
@@ -234,14 +230,6 @@ class Reader:
             spelt = raw or (str(value) if changed else None)
             found[name] = TacticLabel(name, label, rationale, spelt)
         return tuple(found[name] for name in known if name in found)
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield every line; of one that is too long a beginning that is too long, too."""
-    while line := file.readline(LONGEST_LINE + 1):
-        yield line
-        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            line = file.readline(LONGEST_LINE + 1)
 
 
 def _refuse(

@@ -13,6 +13,7 @@ from scenarios.errors import InputError, UsageError
 from scenarios.located import Located, Step, shortened
 from scenarios.plugins import load_plugins
 from scenarios.spelling import suggestion
+from scenarios.text_file import real_path
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent
@@ -47,7 +48,7 @@ def load_recipe(source: str | Path, plugins: Iterable[str | Path] = ()) -> Recip
     located = read_yaml(path)
     recipe = validate_model(Recipe, located)
     _check_extra(recipe, located)
-    recipe = _with_paths_from(recipe, path.resolve().parent, fallback_name=path.stem)
+    recipe = _with_paths_from(recipe, real_path(path).parent, fallback_name=path.stem)
     load_plugins([*plugins, *recipe.plugins])
     _check_strategies(recipe, located)
     return recipe

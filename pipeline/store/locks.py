@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.store.own_files import NO_FOLLOW, open_own
 from scenarios.errors import DISK_FULL, UsageError
+from scenarios.text_file import real_path
 
 LOCK = "run.lock"
 MOUNTS = Path("/proc/mounts")
@@ -116,7 +117,7 @@ def refuse_network_disk(folder: Path, mounts: Path = MOUNTS) -> None:
     Raises:
         UsageError: it lies on a network file system.
     """
-    kind = _file_system(folder.resolve(), mounts)
+    kind = _file_system(real_path(folder), mounts)
     if kind is not None and _NETWORK.fullmatch(kind):
         raise UsageError(
             f"{folder} is on a network file system ({kind}), where a run's database can be damaged",

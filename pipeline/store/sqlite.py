@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from pipeline.store.own_files import refuse_link, refuse_links_beside
 from scenarios.errors import UsageError
+from scenarios.text_file import real_path
 
 DATABASE = "run.sqlite"
 EVALUATION = "evaluation.sqlite"
@@ -77,9 +78,12 @@ def readonly_uri(path: Path) -> str:
     """Return how a database is named to SQLite that is only to be read.
 
     Raises:
-        UsageError: a file that SQLite keeps beside it, and writes to even so, is a link.
+        UsageError: it is a pipe or a device; or a file that SQLite keeps beside it, and writes to
+            even so, is a link.
     """
-    real = path.resolve()
+    real = real_path(path)
+    if real.exists() and not (real.is_file() or real.is_dir()):  # SQLite would wait for a pipe
+        raise UsageError(f"{path} is no regular file", "put a copy of the file in its place")
     refuse_links_beside(real)
     uri = f"file:{quote(str(real))}?mode=ro"
     if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():

@@ -60,7 +60,7 @@ class AuthoringDesk:
 
     def __init__(self, folder: Path, play: PlayDraft, model: str, price: str) -> None:
         """Take the folder, and what plays previews by a model at a price, in words."""
-        self.folder = folder.resolve()
+        self.folder = real_path(folder)
         self.play = play
         self.model = model
         self.price = price

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any, BinaryIO, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from scenarios.errors import InputError, Problem, UsageError
+from scenarios.errors import InputError
+from scenarios.json_lines import json_lines
 from scenarios.located import Located
 from scenarios.located_validation import validate_model
 from scenarios.shared_parts import SharedParts
@@ -148,29 +149,9 @@ def read_results(path: Path) -> Iterator[ResultRow]:
         path: ``results.jsonl``, or the folder that holds it.
 
     Raises:
-        UsageError: there is no such file.
-        InputError: a line is no row of results.
+        InputError: there is no such file, or a line is no row of results.
     """
     file = path / RESULTS if path.is_dir() else path
-    try:
-        with file.open("rb") as lines:
-            yield from _rows(lines, str(file))
-    except OSError as error:
-        raise UsageError(
-            f"{file}: {error.strerror}", "give the folder that hipo evaluate wrote to with -o"
-        ) from error
-
-
-def _rows(lines: BinaryIO, file: str) -> Iterator[ResultRow]:
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield result_row(_object(line, file, number), file, number)
-
-
-def _object(line: bytes, file: str, number: int) -> object:
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        found = f"a line that is no JSON ({error})"
-        problem = Problem(file, number, "", found, "one JSON object per line", "write it anew")
-        raise InputError([problem]) from error
+    hint = "give the folder that hipo evaluate wrote to with -o"
+    for number, row in json_lines(file, hint):
+        yield result_row(row, str(file), number)

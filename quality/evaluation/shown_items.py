@@ -10,7 +10,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from scenarios.atomic_files import new_file
-from scenarios.errors import InputError, Problem, UsageError
+from scenarios.json_lines import json_lines
 from scenarios.located import Located
 from scenarios.located_validation import validate_model
 
@@ -57,26 +57,8 @@ def read_items(folder: Path) -> Iterator[ShownItem]:
     """Yield the items of an evaluation, in the order of the file.
 
     Raises:
-        UsageError: there is no such file.
-        InputError: a line of it is no item.
+        InputError: there is no such file, or a line of it is no item.
     """
     file = folder / ITEMS
-    try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _item(line, str(file), number)
-    except OSError as error:
-        raise UsageError(
-            f"{file}: {error.strerror}", "give a folder that hipo evaluate wrote to with -o"
-        ) from error
-
-
-def _item(line: bytes, file: str, number: int) -> ShownItem:
-    try:
-        data = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        found = f"a line that is no JSON ({error})"
-        problem = Problem(file, number, "", found, "one JSON object per line", "write it anew")
-        raise InputError([problem]) from error
-    return validate_model(ShownItem, Located(data, file, {(): number}))
+    for number, data in json_lines(file, "give a folder that hipo evaluate wrote to with -o"):
+        yield validate_model(ShownItem, Located(data, str(file), {(): number}))

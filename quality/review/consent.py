@@ -8,6 +8,7 @@ from typing import Literal
 
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
+from scenarios.text_file import read_text
 
 SHIPPED = Path(__file__).with_name("consent.md")
 PLACE = "{stored}"
@@ -52,10 +53,7 @@ def load_consent(path: Path | None) -> Consent:
         UsageError: the file cannot be read, or is empty.
     """
     path = path or SHIPPED
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the consent text {path} cannot be read: {error}") from error
+    text = read_text(path)
     if not text.strip():
         raise UsageError(f"the consent text {path} is empty", "write it, or leave --consent out")
     if PLACE not in text:

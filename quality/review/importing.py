@@ -96,8 +96,11 @@ def check_incoming(
                 expected = "an empty cell: this study does not ask it"
                 problems.append(Problem(file, line, name, repr(raw), expected))
             elif dimension.level != "dialogue" and turn not in targets:
-                expected = f"one of the turns {', '.join(map(str, targets))}"
-                problems.append(Problem(file, line, name, f"turn {turn}", expected))
+                turns = f"the turns {', '.join(map(str, targets))}"
+                found, expected = f"turn {turn}", f"one of {turns}"
+                if turn is None:
+                    found, expected = f"{raw!r} of a whole dialogue", f"a label of one of {turns}"
+                problems.append(Problem(file, line, name, found, expected))
             elif (turn, name) not in asked:
                 expected = f"an empty cell: whoever says turn {turn} is not asked about it"
                 problems.append(Problem(file, line, name, repr(raw), expected))

@@ -9,7 +9,9 @@ from pathlib import Path
 import orjson
 
 from quality.web.page_language import PageLanguage, read_page_language
-from scenarios.errors import InputError, Problem, UsageError
+from scenarios.errors import InputError, Problem
+from scenarios.json_lines import numbered_lines
+from scenarios.located import shortened
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.translation import shipped_translation, text_pairs
 
@@ -35,19 +37,12 @@ class Translations:
         """Read files of JSON lines ``{"language", "text", "translation"}``.
 
         Raises:
-            UsageError: a file cannot be read.
-            InputError: lines that are something else; all of them are named.
+            InputError: a file cannot be read; or lines are something else, and all are named.
         """
         texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
         problems: list[Problem] = []
         for path in paths:
-            try:
-                lines = path.read_text(encoding="utf-8-sig").splitlines()
-            except (OSError, UnicodeDecodeError) as error:
-                raise UsageError(f"the translations {path} cannot be read: {error}") from error
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
+            for number, line in numbered_lines(path, "give a file of JSON lines"):
                 row = _row(line)
                 if row is None:
                     problems.append(_problem(path, number, line))
@@ -110,7 +105,7 @@ def _key(text: str) -> str:
     return " ".join(text.split())
 
 
-def _row(line: str) -> tuple[str, str, str] | None:
+def _row(line: bytes) -> tuple[str, str, str] | None:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -124,7 +119,11 @@ def _row(line: str) -> tuple[str, str, str] | None:
     return language, text, translation
 
 
-def _problem(path: Path, number: int, line: str) -> Problem:
+def _problem(path: Path, number: int, line: bytes) -> Problem:
     return Problem(
-        str(path), number, "", line[:60], 'a JSON object {"language", "text", "translation"}'
+        str(path),
+        number,
+        "",
+        shortened(line.strip().decode("utf-8", "replace")),
+        'a JSON object {"language", "text", "translation"}',
     )

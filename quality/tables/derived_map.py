@@ -25,7 +25,7 @@ from quality.tables.measured import (
     is_prose,
     measured,
 )
-from quality.tables.records import FileOfRows, folded, read_file
+from quality.tables.records import FileOfRows, folded, no_row_of, read_file
 from quality.tables.table_map import ANNOTATOR, TableMap, load_map, map_names
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Level
@@ -106,7 +106,7 @@ def _read(paths: Sequence[Path]) -> Plain:
     ]
     filled = [file for file in files if file.records]
     if not filled:
-        raise UsageError(f"no row could be read of {', '.join(file.file for file in files)}")
+        raise no_row_of(files, [odd for file in files for odd in file.oddities])
     first = filled[0]
     _check_no_map_knows_it(first)
     for other in filled[1:]:

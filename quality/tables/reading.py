@@ -15,12 +15,11 @@ from quality.tables.joining import joined
 from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_columns, layout
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.questions import QuestionReader, TableQuestion
-from quality.tables.records import FileOfRows, Record, folded, read_file
+from quality.tables.records import FileOfRows, Record, folded, no_row_of, read_file
 from quality.tables.standing import standing_of
 from quality.tables.table import AnswerTable, FileCount, TableAnswer, TableDialogue, TableTurn
 from quality.tables.table_map import TableMap, Values
 from quality.tables.timings import by_item
-from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
 _NOTES, _GOAL, _STANDING = "(notes)", "(goal)", "(standing)"
@@ -48,8 +47,7 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTa
     for path in paths:
         reader.take(path)
     if not reader.rows:
-        listed = ", ".join(file.file for file in reader.files)
-        raise UsageError(f"no row could be read of {listed}", "\n  ".join(map(str, reader.odd[:5])))
+        raise no_row_of(reader.files, reader.odd)
     return reader.table()
 
 

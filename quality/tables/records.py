@@ -90,6 +90,17 @@ def read_file(
     return table
 
 
+def no_row_of(files: Sequence[FileOfRows], oddities: Sequence[Oddity]) -> UsageError:
+    """Return the error of files of which no row can be used, with the first five things odd."""
+    listed = ", ".join(file.file for file in files)
+    hint = (
+        "give a header and below it a row for each answer, or for each item (docs/annotations.md)"
+    )
+    return UsageError(
+        f"no row could be read of {listed}", "\n  ".join([*map(str, oddities[:5]), hint])
+    )
+
+
 def _decoded(table: FileOfRows, data: bytes, encodings: Sequence[str]) -> str:
     """Return the text of a file; what is not in the first encoding is noted line by line."""
     for mark, name in _WIDE:

@@ -156,7 +156,7 @@ def test_a_prompt_that_is_neither_named_nor_a_file_is_refused(tmp_path):
     with pytest.raises(UsageError, match="is empty"):
         chosen_prompt(str(tmp_path / "empty"))
     (tmp_path / "latin").write_bytes(b"caf\xe9")
-    with pytest.raises(UsageError, match="is not UTF-8"):
+    with pytest.raises(UsageError, match="expected text in UTF-8"):
         chosen_prompt(str(tmp_path / "latin"))
     with pytest.raises(UsageError, match="--target is for"):
         export_options("sft", target="json")

@@ -13,7 +13,9 @@ from hipo.app.runs.folders import RUNS, find_run, is_run
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.text_file import unmarked
+from scenarios.json_lines import numbered_lines
+
+_HINT = "give one id in a line, or a file of results"
 
 
 def chosen_items(items: ItemSet, wish: str) -> ItemSet:
@@ -66,10 +68,8 @@ def _named(items: ItemSet, file: Path) -> ItemSet:
 
 
 def _ids(file: Path) -> Iterator[str]:
-    for number, line in enumerate(unmarked(file.read_bytes()).splitlines(), 1):
+    for number, line in numbered_lines(file, _HINT):
         text = line.strip()
-        if not text:
-            continue
         if not text.startswith(b"{"):
             yield text.decode("utf-8", "replace")
             continue
@@ -84,5 +84,4 @@ def _ids(file: Path) -> Iterator[str]:
 
 
 def _no_item(file: Path, number: int, found: str) -> InputError:
-    hint = "give one id in a line, or a file of results"
-    return InputError([Problem(str(file), number, "", found, "the id of an item", hint)])
+    return InputError([Problem(str(file), number, "", found, "the id of an item", _HINT)])

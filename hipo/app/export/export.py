@@ -31,6 +31,7 @@ from outputs.selecting.wish import Labels, Selection, WantedVerdict
 from pipeline.embeddings.embeddings import Embed
 from scenarios.errors import UsageError
 from scenarios.log import logger
+from scenarios.text_file import real_path
 
 _log = logger("export")
 
@@ -171,7 +172,7 @@ def _check_compared(options: ExportOptions, extras: ExportExtras) -> None:
 def _record(selection: Selection, exported: Exported, notice: Callable[[str], None]) -> None:
     """Record the data set in every run that it was made of; a set stays where that fails."""
     facts = exported.facts
-    folders = dict.fromkeys(path.resolve() for path in selection.runs)
+    folders = dict.fromkeys(real_path(path) for path in selection.runs)
     for folder, (name, dialogues) in zip(folders, facts.by_run.items(), strict=True):
         place = folder_seen_from(folder, exported.folder)
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from hipo.app.metrics.qc import QcReport
 from hipo.app.runs.folders import check_empty
 from quality.tables.formulas import neutral
-from scenarios.atomic_files import write_text
+from scenarios.atomic_files import unwritable, write_text
 from scenarios.errors import UsageError
 from scenarios.terms import LabelValue
 
@@ -36,9 +36,7 @@ def write_qc_files(report: QcReport, folder: Path) -> None:
         for name, rows in zip(_NAMES, tables, strict=True):
             write_text(folder / name, _as_csv(rows))
     except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written: {error.strerror}", "choose another -o"
-        ) from (error)
+        raise unwritable(folder, error) from error
 
 
 def _flags(report: QcReport) -> Iterable[Sequence[str]]:

@@ -17,7 +17,7 @@ from quality.reasoning.form import GAME, RaterForm, log_name, read_form
 from quality.reasoning.gold import RaterGold, gold, rater_forms
 from quality.reasoning.samples import ReasoningSample, make_sample
 from quality.tables.oddities import Oddity, Place, shown
-from scenarios.atomic_files import write_text
+from scenarios.atomic_files import check_place, write_text
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
 from scenarios.text_file import read_bytes, shown_path
@@ -262,7 +262,17 @@ def _unmatched(samples: Sequence[ReasoningSample], forms: Sequence[RaterForm]) -
     return oddities
 
 
-def _write_new(path: Path, text: str) -> None:
-    if path.exists():
+def check_new(path: Path) -> None:
+    """Do nothing where a new file can be written.
+
+    Raises:
+        UsageError: something is there, or nothing can be.
+    """
+    if path.is_file():
         raise UsageError(f"{path}: is there already", "give another name")
+    check_place(path)
+
+
+def _write_new(path: Path, text: str) -> None:
+    check_new(path)
     write_text(path, text)

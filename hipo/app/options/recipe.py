@@ -14,6 +14,7 @@ from hipo.app.options.values import split
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import changed
 from scenarios.plugins import load_plugins
+from scenarios.text_file import real_path
 
 RecipeChanges = Mapping[str, Any]
 """Changes by dotted recipe field; None leaves the recipe as it is."""
@@ -241,7 +242,7 @@ def overridden(recipe: Recipe, given: RecipeChanges) -> Recipe:
         if value is None or (option.many and not value) or option.field.startswith("models."):
             continue
         if option.field == "plugins":
-            value = [*map(str, recipe.plugins), *(str(Path(path).resolve()) for path in value)]
+            value = [*map(str, recipe.plugins), *(str(real_path(Path(path))) for path in value)]
         elif option.many:
             value = split([str(item) for item in value])
         group, _, name = option.field.rpartition(".")

@@ -30,7 +30,7 @@ from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from quality.evaluation.evaluation_record import RECORD
 from quality.saturation import SaturationCurve
-from scenarios.atomic_files import write_text
+from scenarios.atomic_files import check_place, write_text
 from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.schemes.model import Scheme
@@ -155,13 +155,7 @@ def check_target(path: Path) -> None:
     Raises:
         UsageError: something else is there, or its folder cannot be made.
     """
-    above = path.parent
-    while not above.exists():
-        above = above.parent
-    if not above.is_dir():
-        raise UsageError(f"{above} is a file, so {path} cannot be made", "choose another -o")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder", "name a file with -o")
+    check_place(path)
     if path.exists():
         with path.open("rb") as file:
             head = file.read(4096).decode("utf-8", "replace")

@@ -35,6 +35,7 @@ from scenarios.plural import plural
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
+from scenarios.text_file import in_utf16, read_bytes
 
 Target = Literal["label-studio", "argilla", "csv", "pdf"]
 _ENDINGS: dict[Target, str] = {
@@ -272,13 +273,8 @@ def _as_array(rows: Iterable[object]) -> Iterator[bytes]:
 
 
 def _read(file: Path) -> str:
-    try:
-        if file.stat().st_size > LARGEST:
-            raise UsageError(f"{file} is larger than 256 MiB", "import it in parts")
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    data = read_bytes(file, LARGEST)
+    wide = in_utf16(data)
     try:
         return data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:

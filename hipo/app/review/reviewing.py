@@ -77,6 +77,10 @@ def open_review(
     """
     store = ReviewStore.open(folder)
     try:
+        # What may be refused comes first: a study that is begun keeps the options it began with.
+        consent = load_consent(options.consent)
+        translations = Translations.load(options.translations)
+        access = access_of(store.people.accounts())
         material = run_material(folder)
         study = open_study(store, material, options)
         service = ReviewService(
@@ -85,9 +89,9 @@ def open_review(
             scheme=material.scheme,
             selection=_selection(store, options),
             scenario_of=scenario_finder(material, study),
-            consent=load_consent(options.consent),
-            translations=Translations.load(options.translations),
-            access=access_of(store.people.accounts()),
+            consent=consent,
+            translations=translations,
+            access=access,
             lease_s=options.lease_minutes * 60,
             announce=announce,
             mixing=attention_mixing(store, study, material, options.attention),

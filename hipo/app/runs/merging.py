@@ -36,6 +36,7 @@ from scenarios.atomic_files import new_folder
 from scenarios.case import Case
 from scenarios.errors import HipoError, UsageError
 from scenarios.run_configuration import RunConfiguration, RunIdentity
+from scenarios.text_file import real_path
 
 Keep = Literal["first", "last"]
 
@@ -97,7 +98,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
         UsageError: a run is not there, is being written, was written by another version of hipo, or
             has another configuration; or the folder is not fit.
     """
-    folders = list({run.resolve(): run for run in runs}.values())
+    folders = list({real_path(run): run for run in runs}.values())
     for folder in folders:
         if is_locked(folder):
             raise UsageError(f"{folder} is being written by another process", "wait for it to end")
@@ -110,7 +111,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
     ordered = folders if keep == "first" else folders[::-1]
     with new_folder(output, _check_new) as draft:
         ids = () if plan is None else (case.id for case in plan)
-        merged = merge_databases(ordered, draft, output.resolve().name, config, ids)
+        merged = merge_databases(ordered, draft, real_path(output).name, config, ids)
         for folder in folders:
             if is_locked(folder):
                 raise UsageError(f"{folder} was written to meanwhile", "merge once it has ended")

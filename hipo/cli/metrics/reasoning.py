@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.metrics.reasoning import ReasoningSet, read_reasoning
+from hipo.app.metrics.reasoning import ReasoningSet, check_new, read_reasoning
 from hipo.cli.main import command_app
 from hipo.cli.metrics.reasoning_text import reasoning_as_json, reasoning_as_text
 from hipo.cli.terminal.console import hush, plural
@@ -64,6 +64,9 @@ def reasoning(
     wrong reasonings, kinds of mistakes by game, agreement of raters, and what was odd in the files.
     """
     hush()
+    for file in (make_form, merge):
+        if file is not None:
+            check_new(file)
     found = read_reasoning(sources, games_file=games, game=game)
     if logs is not None:
         say(f"written: {plural(len(found.write_logs(logs)), 'log')} in {logs}")

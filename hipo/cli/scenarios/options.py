@@ -11,7 +11,7 @@ from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.pack import FAMILIES, PATH_VARIABLE, PLUS_NAME
 from scenarios.schemes.registry import load_scheme
-from scenarios.text_file import shown_path
+from scenarios.text_file import real_path, shown_path
 
 TARGET = typer.Argument(..., metavar="ID", help="The id of a scenario, or a file that holds one.")
 SCENARIO_DIRS = typer.Option(
@@ -73,7 +73,7 @@ def find(target: str, dirs: Sequence[Path] | None, *, real_names: bool = False) 
     catalogue = Catalogue.load([FAMILIES, *with_target(target, dirs)], real_names=real_names)
     if not target.endswith(_SUFFIXES):
         return catalogue.entry(target)
-    path = Path(target).resolve()
+    path = real_path(Path(target))
     for entry in catalogue.entries.values():
         if Path(entry.located.file).resolve() == path:
             return entry

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -76,6 +77,9 @@ _OF_FILES: Mapping[int, str] = {
     errno.EPERM: "give yourself the right, or choose another place",
     errno.EROFS: "choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOTDIR: "a file stands where a folder is needed: choose another place",
+    errno.EEXIST: "choose another place, or move away what is there",
+    errno.EISDIR: "it has to be a file: choose another place, or move the folder away",
     errno.ELOOP: "choose another place, or mend the link",
 } | dict.fromkeys(DISK_FULL, "make room on the disk, then the same command")
 """What to do about what a file or its folder does not allow, wherever that was met."""
@@ -188,7 +192,7 @@ def _exit_code(result: object, *, works: bool) -> int:
 def _report_usage(error: TyperException) -> int:
     """Say what is wrong with the command line, and where its help is."""
     context = getattr(error, "ctx", None)
-    message = error.format_message().replace("Value error, ", "")
+    message = _wrong_value(error) or error.format_message().replace("Value error, ", "")
     if message.startswith("Usage"):  # called without arguments: its help is the answer
         say(message)
         return error.exit_code
@@ -196,6 +200,19 @@ def _report_usage(error: TyperException) -> int:
     if context is not None:
         say(f"  see: {context.command_path} --help")
     return error.exit_code
+
+
+def _wrong_value(error: TyperException) -> str | None:
+    """Return which option has what in place of what; None where a value is not of a wrong kind."""
+    param, details = getattr(error, "param", None), getattr(error.__cause__, "errors", None)
+    if param is None or details is None:
+        return None
+    detail = details()[0]
+    if detail["type"] == "value_error":  # says itself what was found
+        return None
+    validation = import_module("scenarios.located_validation")  # help stays quick
+    name = param.opts[-1] if param.param_type_name == "option" else param.human_readable_name
+    return f"{name}: found {shortened(detail['input'])}, expected {validation.expected(detail)}"
 
 
 def _report_bug(error: Exception) -> int:

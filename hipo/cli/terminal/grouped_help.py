@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
+from typer.exceptions import TyperException
 
 from hipo.app.options.groups import OptionGroup
 from scenarios.errors import UsageError
@@ -51,6 +52,15 @@ class GroupedCommand(TyperCommand):
             self._help_all.help = f"Show all {options} options and exit."
             self._help_all.callback = _show_all
         return [*params[:-1], self._help_all, params[-1]]
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read the command line; what is wrong with it says whose help to look at."""
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command.

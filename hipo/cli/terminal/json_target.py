@@ -8,11 +8,20 @@ import orjson
 import typer
 
 from hipo.cli.terminal.console import write_json
-from scenarios.atomic_files import write_text
+from scenarios.atomic_files import check_place, write_text
+
+
+def _checked(target: str | None) -> str | None:
+    """Refuse a place where no file can be written before anything is computed."""
+    if target not in (None, "-"):
+        check_place(Path(target))
+    return target
+
 
 JSON = typer.Option(
     None,
     "--json",
+    callback=_checked,
     metavar="FILE|-",
     help="Write the figures there as JSON; - prints them in place of the text.",
 )

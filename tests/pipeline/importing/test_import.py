@@ -223,7 +223,7 @@ def test_a_run_that_is_there_is_left_alone(write, tmp_path):
 def test_an_empty_or_missing_file_is_refused(write, tmp_path):
     with pytest.raises(UsageError, match="no dialogue"):
         import_dialogues(write("", "  "), tmp_path / "run")
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="no such file"):
         import_dialogues(tmp_path / "nope.jsonl", tmp_path / "run")
 
 
