@@ -22,6 +22,7 @@ class AuthorForm {
     this.asked = 0;
     this.pressed = false;
     this.stale = false;
+    this.saving = Promise.resolve();
     this.draw();
     this.check();
     form.addEventListener("submit", (event) => { event.preventDefault(); this.save(); });
@@ -102,10 +103,18 @@ class AuthorForm {
   }
 
   part(path, name, ...children) {
-    return this.make("fieldset", { class: "field", "data-path": path }, this.make("legend", {}, name), this.make("div", { class: "said-here" }), ...children);
+    const id = this.freshId();
+    return this.make("fieldset", { class: "field", "data-path": path, "aria-describedby": `${id}-said` }, this.make("legend", {}, name), this.saidHere(id), ...children);
   }
 
-  hints(field) { return field.hint ? [this.make("span", { class: "hint" }, field.hint)] : []; }
+  freshId() { return `f${(this.count += 1)}`; }
+
+  // What is read aloud of a field after its name: the hint, and what is wrong.
+  told(field, id) { return `${field.hint ? `${id}-hint ` : ""}${id}-said`; }
+
+  saidHere(id) { return this.make("div", { class: "said-here", id: `${id}-said` }); }
+
+  hints(field, id = null) { return field.hint ? [this.make("span", { class: "hint", id }, field.hint)] : []; }
 
   adds(name, act) {
     const button = this.make("button", { type: "button", class: "adds" }, name);
@@ -114,7 +123,7 @@ class AuthorForm {
   }
 
   input(field, holder, path) {
-    const id = `f${(this.count += 1)}`;
+    const id = this.freshId();
     const value = holder[field.key] === undefined ? field.preset : holder[field.key];
     let control;
     if (field.kind === "choice") {
@@ -126,7 +135,7 @@ class AuthorForm {
       control = this.make("textarea", { id, rows: field.rows || 1 });
     }
     control.value = value === undefined || value === null ? "" : String(field.show ? field.show(value) : value);
-    control.setAttribute("aria-describedby", `${id}-said`);
+    control.setAttribute("aria-describedby", this.told(field, id));
     control.addEventListener(field.kind === "choice" ? "change" : "input", () => {
       if (control.value === "" && (field.optional || field.kind === "choice")) delete holder[field.key];
       else holder[field.key] = (field.read || String)(control.value.replace(/\s*\n\s*/g, " "));
@@ -135,7 +144,7 @@ class AuthorForm {
     });
     // Other parts of the form name this id: they are drawn anew once the focus has gone on.
     if (field.key === "id") control.addEventListener("change", () => { this.stale = true; this.drawLater(); });
-    return this.make("div", { class: "field", "data-path": path }, this.make("label", { for: id }, field.name), ...this.hints(field), control, this.make("div", { class: "said-here", id: `${id}-said` }));
+    return this.make("div", { class: "field", "data-path": path }, this.make("label", { for: id }, field.name), ...this.hints(field, `${id}-hint`), control, this.saidHere(id));
   }
 
   checks(field, holder, path) {
@@ -154,17 +163,19 @@ class AuthorForm {
       const turn = field.ordered && chosen.length > 1 && chosen.includes(one) ? ` (${chosen.indexOf(one) + 1})` : "";
       return this.make("label", {}, box, ` ${one}${turn}`);
     });
-    return this.make("div", { class: "field", "data-path": path, role: "group", "aria-label": field.name }, this.make("span", { class: "name" }, field.name), ...this.hints(field), this.make("div", { class: "checks" }, ...boxes), this.make("div", { class: "said-here" }));
+    const id = this.freshId();
+    return this.make("div", { class: "field", "data-path": path, role: "group", "aria-label": field.name, "aria-describedby": this.told(field, id) }, this.make("span", { class: "name" }, field.name), ...this.hints(field, `${id}-hint`), this.make("div", { class: "checks" }, ...boxes), this.saidHere(id));
   }
 
   tick(field, holder, path) {
-    const box = this.make("input", { type: "checkbox" });
+    const id = this.freshId();
+    const box = this.make("input", { type: "checkbox", "aria-describedby": `${id}-said` });
     box.checked = holder[field.key] === undefined ? field.preset : holder[field.key] === true;
     box.addEventListener("change", () => {
       if (box.checked === field.preset) delete holder[field.key]; else holder[field.key] = box.checked;
       this.changed(false);
     });
-    return this.make("div", { class: "field", "data-path": path }, this.make("div", { class: "checks" }, this.make("label", {}, box, ` ${field.name}`)), this.make("div", { class: "said-here" }));
+    return this.make("div", { class: "field", "data-path": path }, this.make("div", { class: "checks" }, this.make("label", {}, box, ` ${field.name}`)), this.saidHere(id));
   }
 
   // Parts that are known by their ids, as roles are: one is added under the id that is typed.
@@ -177,7 +188,7 @@ class AuthorForm {
       box.classList.add("item");
       return box;
     });
-    const id = `f${(this.count += 1)}`;
+    const id = this.freshId();
     const typed = this.make("input", { id, type: "text", maxlength: "64", "aria-describedby": `${id}-said` });
     const said = this.make("p", { class: "problem", id: `${id}-said`, role: "alert" });
     const add = this.adds(`Add a ${field.one}`, () => {
@@ -241,14 +252,14 @@ class AuthorForm {
     const table = this.make("table", { class: "grid" }, this.make("thead", {}, head), this.make("tbody", {}, ...rows));
     // A browser leaves what has the focus half out of sight where the table is wider than the window.
     table.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) event.target.scrollIntoView({ block: "nearest", inline: "center" }); });
-    return this.part("grid", field.name, this.make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": field.name }, table));
+    return this.part("grid", field.name, this.make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": field.name }, table));
   }
 
   // Checking and saving
 
   changed(redraw, path = null) {
     if (redraw) this.draw(path);
-    this.state.textContent = this.isChanged() ? "Not saved yet." : "";
+    this.say(this.isChanged() ? "Not saved yet." : "");
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), 400);
   }
@@ -297,6 +308,7 @@ class AuthorForm {
 
   showProblems(problems) {
     for (const part of this.root.querySelectorAll("[data-wrong]")) part.removeAttribute("data-wrong");
+    for (const control of this.root.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
     for (const said of this.root.querySelectorAll(".said-here")) said.replaceChildren();
     const elsewhere = document.getElementById("elsewhere");
     elsewhere.replaceChildren();
@@ -313,6 +325,7 @@ class AuthorForm {
       if (part) {
         if (problem.severity === "error" || !part.dataset.wrong) part.dataset.wrong = problem.severity;
         part.querySelector(":scope > .said-here").append(line);
+        if (problem.severity === "error") part.querySelector(":scope > :is(textarea, select)")?.setAttribute("aria-invalid", "true");
       } else elsewhere.append(this.make("li", {}, line));
     }
     document.getElementById("first").hidden = !this.root.querySelector("[data-wrong]");
@@ -328,16 +341,24 @@ class AuthorForm {
     if (control) control.focus();
   }
 
-  async save() {
-    this.state.textContent = "Saving …";
+  say(text, look = "hint") {
+    this.state.textContent = text;
+    this.state.className = look;
+  }
+
+  // A second save waits for the first: it is sent with the version that this one has made.
+  save() { this.saving = this.saving.then(() => this.saveNow()); }
+
+  async saveNow() {
+    this.say("Saving …");
     const sent = JSON.stringify(this.data);
     try {
       const answer = await this.post("save", { version: this.version });
       this.version = answer.version;
       this.saved = sent;
-      this.state.textContent = "Saved.";
+      this.say("Saved.");
     } catch (error) {
-      this.state.textContent = `Not saved: ${error.message}`;
+      this.say(`Not saved: ${error.message}`, "problem");
     }
   }
 

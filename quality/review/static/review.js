@@ -176,7 +176,10 @@ class AnswerForm {
     if (!question) { this.forward.focus(); return; }
     const input = question.querySelector("input:checked:enabled") || question.querySelector("input:enabled") || question.querySelector("input");
     input.focus({ preventScroll: true });
-    if (scroll) question.scrollIntoView({ block: "nearest" });
+    if (scroll) {
+      question.scrollIntoView({ block: "nearest" });
+      (input.closest(".choice") || input).scrollIntoView({ block: "nearest" }); // of a question that is higher than the window
+    }
     this.mark();
   }
 
@@ -197,7 +200,7 @@ class AnswerForm {
 
   go() {
     const missing = this.questions().filter((q) => !this.answered(q));
-    for (const q of this.questions()) this.tell(q, missing.includes(q) ? told("not answered") : "");
+    for (const q of this.sections[this.step].querySelectorAll("fieldset")) this.tell(q, missing.includes(q) ? told("not answered") : "");
     if (missing.length) {
       this.alarm.textContent = told("Some questions are not answered yet.");
       this.focusQuestion(missing[0]);
@@ -248,7 +251,9 @@ class AnswerForm {
 
   // Saving
 
-  say(text, good) {
+  // Read aloud, unless it is quiet: what comes after every choice would be heard all day.
+  say(text, good, quiet = false) {
+    this.state.setAttribute("aria-live", quiet ? "off" : "polite");
     this.state.textContent = text;
     this.state.classList.toggle("good", good);
   }
@@ -276,7 +281,7 @@ class AnswerForm {
       const answer = await this.flight;
       if (answer.ok && answer.saved) {
         if (edits === this.edits) this.unsaved = false;
-        this.say(told("Draft saved at {time}.", { time: new Date().toLocaleTimeString() }), true);
+        this.say(told("Draft saved at {time}.", { time: new Date().toLocaleTimeString() }), true, true);
         if (this.alarm.dataset.kind === "draft") this.alarm.textContent = "";
       } else if (edits === this.edits) {
         this.say("", false);
@@ -289,10 +294,11 @@ class AnswerForm {
     }
   }
 
-  // What this form is for is over (409): the only way is on.
+  // What this form is for is over (409): the only way is on. The session may have ended (401, 403): nothing is lost.
   warn(text, kind, status = 0) {
     this.alarm.textContent = text;
     this.alarm.dataset.kind = kind;
+    if (status === 401 || status === 403) this.alarm.append(" ", told("Your answers are kept in this browser: come in again in another window, then reload this page."));
     if (status !== 409) return;
     const on = document.createElement("a");
     on.href = "/next";
@@ -320,8 +326,8 @@ class AnswerForm {
       this.say("", false);
       this.warn(told("Not saved: {why}", { why: told(answer.message || "the server refused it") }), "send", answer.status);
       for (const [name, problem] of Object.entries(answer.fields || {})) {
-        const question = this.form.querySelector(`fieldset[data-field="${name}"]`);
-        if (question) this.tell(question, told(problem));
+        const said = document.getElementById(`${name}-problem`);
+        if (said) this.tell(said.closest("fieldset"), told(problem));
       }
     } catch {
       this.say("", false);
@@ -329,7 +335,7 @@ class AnswerForm {
     }
     this.sending = false;
     this.forward.disabled = false;
-    this.forward.focus();
+    (this.alarm.querySelector("a") || this.form.querySelector(".section.active [aria-invalid] input:enabled") || this.forward).focus();
   }
 
   // Events
@@ -382,13 +388,4 @@ const answers = document.getElementById("answers");
 if (answers) {
   const page = new AnswerForm(answers);
   page.focusQuestion(page.current(), false);
-}
-const adjudication = document.getElementById("adjudication");
-if (adjudication) {
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || !keysOn()) return;
-    if (event.key === "n") { event.preventDefault(); adjudication.elements.note.focus(); }
-    const verdict = adjudication.querySelector(`input[name="verdict"][data-key="${CSS.escape(event.key)}"]`);
-    if (verdict) { event.preventDefault(); verdict.checked = true; verdict.focus(); }
-  });
 }

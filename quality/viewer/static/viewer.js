@@ -6,6 +6,8 @@ const POLL_MS = 2000;
 const isTyping = (element) =>
   element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement || element instanceof HTMLInputElement;
 
+const keysOn = () => localStorage.getItem("hipo:keys") !== "off";
+
 const follow = (selector) => {
   const link = document.querySelector(selector);
   if (link) link.click();
@@ -52,9 +54,16 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const act = KEYS[event.key];
+  const act = keysOn() && KEYS[event.key];
   if (act && act()) event.preventDefault();
 });
+
+// Keys of one character get in the way of whoever dictates, and can be switched off.
+const keySwitch = document.getElementById("keys-on");
+if (keySwitch) {
+  keySwitch.checked = keysOn();
+  keySwitch.addEventListener("change", () => localStorage.setItem("hipo:keys", keySwitch.checked ? "on" : "off"));
+}
 
 // What is not asked for does not stand in the address.
 for (const form of document.querySelectorAll("form.filters")) {

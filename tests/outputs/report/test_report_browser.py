@@ -5,7 +5,7 @@ import pytest
 from outputs.report.build import build_report
 from outputs.report.gathered import ReportOptions
 from tests.outputs.sample_run import HOSTILE, reported_run
-from tests.quality.review.chromium import CUT, FAINT, MEETING, chromium, new_page
+from tests.quality.review.chromium import CUT, FAINT, MEETING, TWICE, chromium, new_page
 
 pytestmark = pytest.mark.browser
 
@@ -66,6 +66,14 @@ def test_texts_of_a_drawing_do_not_meet_as_the_browser_sets_them(report, browser
     page = new_page(browser, viewport={"width": 1280, "height": 850})
     page.goto(report.as_uri())
     assert page.evaluate(MEETING) == []
+    page.context.close()
+
+
+def test_parts_that_a_reader_jumps_to_can_be_told_apart(report, browser):
+    page = new_page(browser)
+    page.goto(report.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert page.evaluate(TWICE) == []
     page.context.close()
 
 

@@ -93,6 +93,17 @@ def test_a_private_fact_has_a_direction_of_its_own(tree):
         assert [child.tag for child in fact] == [f"{XHTML}strong", f"{XHTML}bdi"]
 
 
+def test_words_of_a_dialogue_have_its_language_and_words_of_the_page_that_of_the_page(tree):
+    dialogues = [e for e in tree.iter(f"{XHTML}details") if e.get("class") == "dialogue"]
+    assert dialogues
+    for dialogue in dialogues:
+        in_it = [e for e in dialogue.iter() if e.get("lang")]
+        assert {e.tag for e in in_it} <= {f"{XHTML}{tag}" for tag in ("p", "span", "bdi")}
+        said = [e for e in dialogue.iter(f"{XHTML}p") if e.get("class") == "said"]
+        assert said
+        assert {e.get("lang") for e in said} == {"en"}
+
+
 def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(page, tree):
     tags = {re.sub(r"\{.*\}", "", str(e.tag)) for e in tree.iter()}
     assert tags <= ALLOWED

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, Response, Route, expect
 
 from benchmarks.machine import free_port
 from quality.web.server import Address
@@ -87,6 +87,7 @@ def test_a_scenario_is_begun_mended_saved_drawn_and_previewed_without_a_mouse(
     expect(said).to_contain_text("dried_out")
     expect(said).to_contain_text("found")
     look_at(page, "author-error")
+    assert said.locator("..").get_attribute("aria-describedby") == (said.get_attribute("id") or "?")
     press(page, "#first")
     assert page.evaluate(PATH).startswith("facts[0]")
     tab_to(page, CELL, most=MOST_STOPS)
@@ -107,6 +108,27 @@ def test_a_scenario_is_begun_mended_saved_drawn_and_previewed_without_a_mouse(
     expect(page.locator("#shown h2").nth(2)).to_have_text("truthful non-disclosure", timeout=90_000)
     look_at(page, "author-preview")
     assert not inspect_files([path]).errors
+
+
+def test_two_saves_at_once_are_both_saved_and_what_is_wrong_says_so(browser, address, tmp_path):
+    page = new_page(browser)
+    begin(page, address, "#scenario-id", "lost")
+    title = page.locator('[data-path="title"] textarea')
+    title.fill("Twice")
+    saves = []
+
+    def is_second_save(answer: Response) -> bool:
+        saves.extend([answer.status] if "/save/" in answer.url else [])
+        return len(saves) == 2
+
+    with page.expect_response(is_second_save):
+        page.locator("button.primary").dblclick()
+    assert saves == [200, 200]
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    for words, errors, is_wrong in (("", "1 error", "true"), ("Once", "0 errors", None)):
+        title.fill(words)
+        summary(page, errors)
+        assert title.get_attribute("aria-invalid") == is_wrong
 
 
 @pytest.fixture

@@ -76,6 +76,27 @@ MEETING = """() => [...document.querySelectorAll('svg.plot')].flatMap(svg => {
     .map(([b]) => a + ' / ' + b));
 })"""
 """Returns the texts of drawings that lie over each other."""
+TWICE = """() => {
+  const named = '[role=region], section[aria-label], nav[aria-label], form[aria-label], main aside';
+  const names = [...document.querySelectorAll(named)].filter(e => e.checkVisibility())
+    .map(e => `${e.getAttribute('role') || e.tagName} ${e.getAttribute('aria-label')}`);
+  return names.filter((name, i) => names.indexOf(name) !== i);
+}"""
+"""Returns the parts of a page that a reader jumps to and cannot tell apart."""
+SKIPPED = """() => {
+  const heads = [...document.querySelectorAll('h1, h2, h3, h4')].filter(e => e.checkVisibility());
+  return heads.filter((e, i) => i && e.tagName[1] - heads[i - 1].tagName[1] > 1).map(e => e.textContent);
+}"""
+"""Returns the headings that are more than one level below the heading before them."""
+LOOSE = """() => [...document.querySelectorAll('[aria-describedby]')].flatMap(
+    e => e.getAttribute('aria-describedby').split(' ').filter(id => !document.getElementById(id)))"""
+"""Returns the descriptions that are named and are not there."""
+IN_SIGHT = """() => {
+  const box = document.activeElement.getBoundingClientRect(), x = box.left + box.width / 2;
+  return document.activeElement !== document.body &&
+    document.activeElement.contains(document.elementFromPoint(x, box.top + box.height / 2));
+}"""
+"""Returns whether what has the focus is in the window, with nothing over it."""
 FAINT = """() => {
   const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number).map(v => v / 255)
     .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
@@ -165,7 +186,8 @@ def look_at(page: Page, name: str) -> None:
             assert page.evaluate(CONTRAST) == [], f"{name}, {size}, {scheme}"
             wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
-    assert page.evaluate(UNNAMED) == [], name
+    for expected_to_be_empty in (UNNAMED, TWICE, SKIPPED, LOOSE):
+        assert page.evaluate(expected_to_be_empty) == [], name
     assert page.evaluate("document.querySelectorAll('h1').length") == 1, name
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1280, "height": 850})

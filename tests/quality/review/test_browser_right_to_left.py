@@ -99,6 +99,12 @@ def test_arabic_ends_on_the_left_in_review_and_viewer(folder: Path) -> None:
             come_in(page, site.link(), "Ada")
             arrive(page, "#answers")
             looks_right(page, least=5)
+            assert (
+                page.evaluate("getComputedStyle(document.querySelector('.false-claims')).direction")
+                == "rtl"
+            )
+            page.set_viewport_size({"width": 320, "height": 640})
+            assert page.evaluate("document.documentElement.scrollWidth") == 320
         with viewed(folder) as viewer:
             page = new_page(browser)
             page.goto(viewer.link())
@@ -106,3 +112,6 @@ def test_arabic_ends_on_the_left_in_review_and_viewer(folder: Path) -> None:
             page.click(".dialogues a")
             page.wait_for_selector(".turns")
             looks_right(page, least=4)
+            page.goto(page.url.replace("/dialogue/", "/compare/").rpartition("/")[0])
+            page.wait_for_selector(".pairs")
+            looks_right(page, least=1)

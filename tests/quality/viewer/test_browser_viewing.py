@@ -114,6 +114,21 @@ def test_a_dialogue_is_found_read_and_compared_by_keyboard_alone(
         page.context.close()
 
 
+def test_keys_can_be_switched_off_and_stay_off(browser: Browser, many: Path) -> None:
+    with viewed(many) as site:
+        page = new_page(browser, viewport={"width": 320, "height": 640})
+        page.goto(site.link())
+        page.locator("#keys-on").uncheck()
+        page.reload()
+        page.keyboard.press("j")
+        assert page.evaluate("document.activeElement === document.body")
+        page.locator("#keys-on").check()
+        page.locator("h1").click()
+        page.keyboard.press("j")
+        assert page.evaluate("document.activeElement.closest('#list') !== null")
+        page.context.close()
+
+
 def test_a_live_run_is_counted_on_without_reloading(browser: Browser, unfinished: Path) -> None:
     with RunStore.open(unfinished) as store:
         store.set_state("running", planned=10)
