@@ -97,11 +97,11 @@ def differences(before: RunIdentity, now: RunIdentity) -> list[str]:
     else:
         changed = [axis for axis in now.axes if before.axes[axis] != now.axes[axis]]
         found += [f"variation axis {axis}: its values have changed" for axis in changed]
-    found += [
-        f"{extension}: its plugin has changed ({plugin['origin']})"
-        for extension, plugin in now.plugins.items()
-        if before.plugins.get(extension, plugin)["fingerprint"] != plugin["fingerprint"]
-    ]
+    for extension, plugin in now.plugins.items():
+        stored = before.plugins.get(extension, plugin)
+        if stored["fingerprint"] != plugin["fingerprint"]:
+            origins = dict.fromkeys((stored["origin"], plugin["origin"]))
+            found.append(f"{extension}: its plugin has changed ({' → '.join(origins)})")
     found += _changed_scenarios(before.scenarios, now.scenarios)
     return found + _changed_arms(before.arms, now.arms)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from quality.derived import DERIVED
 from scenarios.annotations import Annotation
 from scenarios.errors import UsageError
+from scenarios.extensions import told_of_plugin
 from scenarios.plural import plural
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
@@ -53,8 +55,13 @@ def _numbers(scheme: Scheme, turns: list[dict[str, Annotation]]) -> list[Annotat
         if dimension.derived is None:
             continue
         function = DERIVED.get(dimension.derived.function)
-        numbers: object = function.compute(rows, dimension.derived.parameters)
-        if not isinstance(numbers, list | tuple) or len(numbers) != len(turns):
+        with told_of_plugin(DERIVED, function.name):
+            numbers: object = function.compute(rows, dimension.derived.parameters)
+        if (
+            not isinstance(numbers, list | tuple)
+            or len(numbers) != len(turns)
+            or not all(one is None or _is_number(one) for one in numbers)
+        ):
             raise UsageError(
                 f"the function {function.name!r} of the dimension {dimension.id!r} returned"
                 f" {numbers!r:.100}",
@@ -67,3 +74,7 @@ def _numbers(scheme: Scheme, turns: list[dict[str, Annotation]]) -> list[Annotat
                     replace(model, dimension=dimension.id, value=number, rationale="", raw=None)
                 )
     return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

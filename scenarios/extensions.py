@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from scenarios.errors import HipoError, UsageError
+from scenarios.extension_fields import wrong_fields
 from scenarios.plugins import PLUGINS, Extension, Plugin, PointName, place_of
 from scenarios.spelling import suggestion
 
@@ -35,6 +36,8 @@ class ExtensionPoint(Generic[E]):
         """The names that ship; reading them imports nothing."""
         self._kind = kind
         self._shipped = dict(shipped)
+        self._checked: list[Extension] = []
+        """Extensions of plugins that have been looked at."""
 
     def get(self, name: str) -> E:
         """Return the extension of that name, importing it if it ships.
@@ -87,7 +90,7 @@ class ExtensionPoint(Generic[E]):
         """Say where one that is not known could come from: a file that is gone, or a plugin."""
         gone = [f"the plugin {path}, which the run names, is not there" for path in PLUGINS.absent]
         article = "an" if self.name.startswith("e") else "a"
-        own = f"{article} {self.name} of your own comes with --plugin FILE"
+        own = f"{article} {self.name} of your own comes with --plugin FILE or an installed package"
         return "; ".join(gone or [own])
 
     def _from_house(self, name: str) -> E:
@@ -109,14 +112,25 @@ class ExtensionPoint(Generic[E]):
                         " and hipo has one of that name",
                         "rename yours",
                     )
-                if not isinstance(extension, self._kind):
-                    raise UsageError(
-                        f"{plugin.origin}: the {self.name} {extension.name!r} is of the class"
-                        f" {type(extension).__name__}",
-                        f"it must be a {self._kind.__module__}.{self._kind.__name__}",
-                    )
+                if not any(extension is known for known in self._checked):
+                    self._check(extension, plugin)
+                    self._checked.append(extension)
                 added[extension.name] = (cast("E", extension), plugin)
         return added
+
+    def _check(self, extension: Extension, plugin: Plugin) -> None:
+        """Refuse an extension of another class, or with a field that its class does not allow."""
+        who = f"{plugin.origin}: the {self.name} {extension.name!r}"
+        if not isinstance(extension, self._kind):
+            raise UsageError(
+                f"{who} is of the class {type(extension).__name__}",
+                f"it must be a {self._kind.__module__}.{self._kind.__name__}",
+            )
+        for field, value, annotation in wrong_fields(extension, self._kind):
+            raise UsageError(
+                f"{who}: found {value!r:.100} as {field}, expected {annotation}",
+                f"see {self._kind.__module__}.{self._kind.__name__}",
+            )
 
 
 @contextmanager
@@ -126,7 +140,7 @@ def told_of_plugin(point: ExtensionPoint[Any], name: str) -> Iterator[None]:
     What ships is not touched: its mistakes are ours.
 
     Raises:
-        UsageError: with the file and line of the plugin's own code.
+        UsageError: with the file and line of the plugin's own code, where it went wrong in there.
     """
     try:
         yield
@@ -136,10 +150,9 @@ def told_of_plugin(point: ExtensionPoint[Any], name: str) -> Iterator[None]:
         plugin = point.plugin(name)
         if plugin is None:
             raise
-        where = place_of(str(plugin.path or plugin.origin), error)
         raise UsageError(
-            f"the {point.name} {name!r} of the plugin {plugin.origin} does not work: {where}:"
-            f" {type(error).__name__}: {error}",
+            f"the {point.name} {name!r} of the plugin {plugin.origin} does not work:"
+            f" {place_of(error)}{type(error).__name__}: {error}",
             "mend it, or leave it out",
         ) from error
 

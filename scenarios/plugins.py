@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -130,10 +129,8 @@ class Plugins:
             else:
                 self.absent.append(path)
         if self.packages is None:
-            found = sorted(
-                entry_points(group=ENTRY_POINT_GROUP), key=lambda point: (point.value, point.name)
-            )
-            packages = tuple(_from_entry_point(entry_point) for entry_point in found)
+            found = {point.value: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+            packages = tuple(_from_entry_point(found[value]) for value in sorted(found))
             _refuse_duplicates([*self.files.values(), *packages])
             self.packages = packages
 
@@ -231,9 +228,18 @@ def _run_file(path: Path, content: bytes, digest: str) -> ModuleType:
 
 
 def _from_entry_point(entry_point: EntryPoint) -> Plugin:
-    """Import what an installed package offers; its identity is its name and version."""
+    """Import what an installed package offers; its identity is its name and version.
+
+    Raises:
+        UsageError: it cannot be imported, or declares nothing usable.
+    """
     distribution = entry_point.dist
     origin = f"{distribution.name} {distribution.version}" if distribution else entry_point.value
+    if (entry_point.attr or "EXTENSIONS") != "EXTENSIONS":
+        raise UsageError(
+            f"the plugin {origin}: the entry point {entry_point.name!r} is {entry_point.value}",
+            f"name the module alone, {entry_point.module}: its list is called EXTENSIONS",
+        )
     try:
         with redirect_stdout(sys.stderr):  # a command may print JSON
             module = import_module(entry_point.module)
@@ -245,9 +251,8 @@ def _from_entry_point(entry_point: EntryPoint) -> Plugin:
 
 def _failure(plugin: str, error: BaseException) -> UsageError:
     """Say where loading a plugin failed."""
-    place = place_of(plugin, error)
     return UsageError(
-        f"the plugin {plugin} cannot be loaded: {place}: {type(error).__name__}: {error}",
+        f"the plugin {plugin} cannot be loaded: {place_of(error)}{type(error).__name__}: {error}",
         "mend it, or leave it out",
     )
 
@@ -265,17 +270,12 @@ def place_in_plugin(error: BaseException) -> str | None:
     return found
 
 
-def place_of(plugin: str, error: BaseException) -> str:
-    """Return where an error was raised: the innermost line of the plugin's own, where there is one."""
+def place_of(error: BaseException) -> str:
+    """Return the file and line where a plugin went wrong, with a colon; empty if it shows nowhere."""
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename != __file__ and not frame.filename.startswith("<frozen")
-    ]
-    own = [frame for frame in frames if frame.filename == plugin] or frames
-    return f"{own[-1].filename}:{own[-1].lineno}" if own else plugin
+        return f"{error.filename}:{error.lineno}: "
+    place = place_in_plugin(error)
+    return f"{place}: " if place else ""
 
 
 def _declared(module: ModuleType, plugin: str) -> tuple[Extension, ...]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import orjson
 
@@ -47,6 +47,14 @@ class Column:
     """One sentence."""
     fields: tuple[Column, ...] = ()
     """What a record is made of, in order; of other kinds nothing."""
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that there is none of."""
+        if self.kind not in get_args(ColumnKind):
+            kinds = ", ".join(get_args(ColumnKind))
+            raise ValueError(
+                f"column {self.name!r}: found the kind {self.kind!r}, expected {kinds}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -14,6 +15,7 @@ from outputs.dataset.arrow import check_parquet
 from outputs.dataset.columns import Row, RowSource, by_case, left_out_notes
 from outputs.dataset.divided_writer import DividedWriter
 from outputs.dataset.folder import check_target, staged
+from outputs.dataset.foreign_rows import COUNTS, ForeignRows, write_companions
 from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
 from outputs.dataset.scheme_file import write_scheme
 from outputs.export.balance import Balance, balanced_column, classes_by_tag
@@ -32,10 +34,9 @@ from outputs.trainers.trainer_files import write_trainer_files
 from pipeline.rare_collections import rare_collections
 from pipeline.stopping.stop import STORE, MustStop
 from scenarios.errors import DISK_FULL, UsageError
-from scenarios.extensions import told_of_plugin
+from scenarios.extensions import ExtensionPoint, told_of_plugin
 from scenarios.schemes.model import Scheme
 
-COUNTS = "counts.json"
 _ALL_TEST = (
     "every scenario is in the split test; a model that was tuned on these runs is to be asked the"
     " test split of --splits 80,10,10 alone"
@@ -93,7 +94,7 @@ def export(
     check_target(folder, overwrite=overwrite)
     if options.parquet:
         check_parquet()
-    with opened(selection) as found, told_of_plugin(KINDS, options.kind):
+    with opened(selection) as found, told_of_plugin(*_made_by(options)):
         options = replace(options, listed=found.lists_people)
         task = options.chosen_task
         plan = planned_splits(found, options)
@@ -114,6 +115,13 @@ def export(
             reason = f"{folder} could not be written: {error.strerror or error}"
             room = "make room on the disk, or " if error.errno in DISK_FULL else ""
             raise MustStop(reason, STORE, f"{room}choose another -o") from error
+
+
+def _made_by(options: ExportOptions) -> tuple[ExtensionPoint[Any], str]:
+    """Return the kind, or the format where that is a plugin's and the kind ships."""
+    if options.kind in KINDS.shipped and "format" in options.chosen_task.options:
+        return FORMATS, options.format
+    return KINDS, options.kind
 
 
 def split_rows(
@@ -267,8 +275,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     }
     if not files:
         raise nothing_left(found, options, source.notes(), seen.without_row, left)
-    for path, text in _companions(found.scheme, options, files, draft).items():
-        (draft / path).write_text(text, encoding="utf-8")
+    write_companions(draft, _companions(found.scheme, options, files, draft))
     table = () if lengths is None else lengths.table()
     if lengths is not None and FORMATS.get(options.format).is_messages:
         write_trainer_files(draft, files, table, pairs=kind.pairs)
@@ -306,6 +313,7 @@ def _write_rows(
     """Write all rows; return how many are counted as what, and how long those to be learnt are."""
     task, lengths = job.options.chosen_task, _row_lengths(job.options)
     counted: Counter[str] = Counter()
+    foreign = ForeignRows(source.columns) if _plugins(job.options) else None
     for split, row in split_rows(
         job.found,
         source,
@@ -315,6 +323,8 @@ def _write_rows(
         see=seen.add,
         miss=seen.miss,
     ):
+        if foreign is not None:
+            foreign.check(row)
         subset = writer.write(split, row)
         if lengths is not None:
             lengths.add(subset, row)
@@ -363,7 +373,10 @@ def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
 
 
 def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
-    notes = [*source.notes(), *left_out_notes(counts_to_note(facts))]
+    told = source.notes()
+    if isinstance(told, str):
+        raise TypeError(f"its notes are {told!r:.100}, expected a tuple of texts")
+    notes = [*told, *left_out_notes(counts_to_note(facts))]
     if job.plan.splits == ("test",) and KINDS.get(job.options.kind).fractions == job.plan.fractions:
         notes.append(_ALL_TEST)
     notes += left_out_notes(job.found.people_remarks)

@@ -168,6 +168,11 @@ class ExportKind:
     where_from: str = ""
     """What to look at if there is not one row; told to the user."""
 
+    def __post_init__(self) -> None:
+        """Refuse a kind of which nothing could be made."""
+        if not self.tasks:
+            raise ValueError(f"the export kind {self.name!r} has no task, expected one or more")
+
     def task(self, name: str) -> ExportTask:
         """Return the task of that name; of a single task the name does not matter.
 

@@ -147,7 +147,7 @@ class LabelRows:
         said = (item.role, seen.history, seen.question, seen.utterance)
         if not (self.keeps_repeats or self._once.is_new((aspect, scene, said, answer))):
             return None
-        return self.row_format.example(asked, answer)
+        return {**self.row_format.example(asked, answer)}  # of a plugin it may be no mapping
 
     def _item(
         self,

@@ -57,6 +57,11 @@ class CallKeys:
 
         Endpoint, schema and first message are the same in thousands of calls: hashed once.
         """
+        if role not in self._endpoints:
+            raise LookupError(
+                f"no model is asked as {role!r}: a strategy or critic names its roles in calls, a judge"
+                " needs needs_model"
+            )
         first, *others = question.messages
         key = (role, id(question.answer), first.content)
         prefix = self._prefixes.get(key)

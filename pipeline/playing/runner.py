@@ -33,6 +33,7 @@ from pipeline.stopping.stop import (
 from pipeline.store.sqlite import no_room
 from scenarios.errors import DISK_FULL, RunError, UsageError
 from scenarios.log import scrub
+from scenarios.plugins import place_in_plugin
 from scenarios.quick_records import quickly_made
 
 J = TypeVar("J")
@@ -341,7 +342,9 @@ def failure_of(error: Exception) -> JobFailure:
         return failure
     if isinstance(error, RunError):
         raise error
-    shown = "".join(traceback.format_exception_only(error)).strip()
+    place = place_in_plugin(error)
+    told = "".join(traceback.format_exception_only(error)).strip()
+    shown = f"{place}: {told}" if place else told
     where = "".join(traceback.format_exception(error))
     return JobFailure(
         "failed",
@@ -360,7 +363,9 @@ def _foreseen(error: Exception) -> JobFailure | None:
         advice = error.advice if isinstance(error, MustStop) else ""
         return JobFailure("stop", error.code, error.message, advice)
     if isinstance(error, Unauthorised | UnknownModel | UsageError):
-        return JobFailure("usage", CONFIGURATION, error.message, error.hint)
+        place = place_in_plugin(error) if isinstance(error, UsageError) else None
+        reason = f"{error.message} ({place})" if place else error.message
+        return JobFailure("usage", CONFIGURATION, reason, error.hint)
     if isinstance(error, AnswerUnusable):
         fault: Fault = "refused" if error.code == REFUSAL else "unreadable"
         return JobFailure("failed", error.code, str(error), fault=fault)

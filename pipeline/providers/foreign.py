@@ -10,9 +10,14 @@ from pipeline.providers.errors import Unreachable
 from pipeline.providers.failures import timed_out
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.untrusted import count, identifier
+from scenarios.log import logger
 
 if TYPE_CHECKING:
     from pipeline.providers.protocol import Provider, Request
+
+
+_log = logger("endpoint")
+_ATTRIBUTES = {"name": str, "base_url": str | None, "samples_per_request": bool}
 
 
 class ForeignProvider:
@@ -27,7 +32,14 @@ class ForeignProvider:
 
         Raises:
             AttributeError: it lacks something that every provider has.
+            TypeError: something of it is of another type.
         """
+        for attribute, kind in _ATTRIBUTES.items():
+            value = getattr(provider, attribute)
+            if not isinstance(value, kind):
+                raise TypeError(
+                    f"its {attribute} is {value!r:.100}, expected {getattr(kind, '__name__', kind)}"
+                )
         self.provider = provider
         self._send = provider.send
         self._close = provider.close
@@ -51,7 +63,9 @@ class ForeignProvider:
         except ConnectionError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
         if not _is_reply(reply):
-            raise TypeError(f"the provider returned {reply!r:.200}: not a Reply with texts")
+            raise TypeError(
+                f"the provider {self.name!r} returned {reply!r:.200}: not a Reply with texts"
+            )
         return replace(
             reply,
             usage=_counted(reply.usage),
@@ -61,8 +75,11 @@ class ForeignProvider:
         )
 
     async def close(self) -> None:
-        """Release what the plugin holds."""
-        await self._close()
+        """Release what the plugin holds; one that cannot is told of, as everything is done by then."""
+        try:
+            await self._close()
+        except Exception as error:  # noqa: BLE001 - what was played is kept
+            _log.warning("the provider %r could not be closed: %r", self.name, error)
 
 
 def _is_reply(reply: object) -> bool:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -48,7 +48,7 @@ class ProviderExtension:
     without), ``max_concurrency`` and ``headers``.
     """
     package: str = ""
-    """The package it needs, as pip knows it; empty: none."""
+    """The package it needs, as pip knows it, or as it is imported; empty: none."""
     min_version: str = ""
     """The oldest version of the package that will do; empty: any."""
     extra: str = ""
@@ -74,6 +74,11 @@ class ProviderExtension:
     example: str = "<model>"
     """A model of it, for listings."""
 
+    def __post_init__(self) -> None:
+        """Refuse a name that no model could begin with."""
+        if "/" in self.name:
+            raise ValueError(f"found the provider name {self.name!r}, expected one without a slash")
+
     @property
     def is_local(self) -> bool:
         """Whether it runs in this process and takes no address."""
@@ -87,7 +92,15 @@ class ProviderExtension:
     @property
     def installed(self) -> bool:
         """Whether the package it needs is there, whatever its version."""
-        return not self.package or find_spec(self.package) is not None
+        return not self.package or bool(self.release) or find_spec(self.package) is not None
+
+    @property
+    def release(self) -> str | None:
+        """The version of its package; None where that is not installed under its name for pip."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
 
 
 _SHIPPED = (
@@ -215,8 +228,11 @@ def revision_of(spec: ModelSpec) -> str | None:
     if not entry.revision:
         return None
     _check_package(spec.name, entry)
-    named = imported(entry.revision) if isinstance(entry.revision, str) else entry.revision
-    revision: str = named(spec)
+    with told_of_plugin(PROVIDERS, spec.provider):
+        named = imported(entry.revision) if isinstance(entry.revision, str) else entry.revision
+        revision = named(spec)
+        if not isinstance(revision, str):
+            raise TypeError(f"its revision is {revision!r:.100}, expected a text")
     return revision
 
 
@@ -263,7 +279,12 @@ def _check_package(name: str, entry: ProviderExtension) -> None:
     if not entry.installed:
         raise UsageError(f"{name} needs the package '{entry.package}'", entry.install)
     if entry.min_version:
-        installed = version(entry.package)
+        installed = entry.release
+        if installed is None:
+            raise UsageError(
+                f"{name} needs {entry.package} {entry.min_version} or newer, and pip knows of none",
+                f"pip install '{entry.package}>={entry.min_version}'",
+            )
         if _numbers(installed) < _numbers(entry.min_version):
             raise UsageError(
                 f"{name} needs {entry.package} {entry.min_version} or newer, found {installed}",

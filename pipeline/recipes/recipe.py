@@ -237,6 +237,17 @@ class Recipe(Strict):
             return None
         return tuple(dict.fromkeys(value))
 
+    @field_validator("strategies")
+    @classmethod
+    def _none_is_a_field(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse a strategy of a plugin whose settings would stand under the name of a field."""
+        for name in value:
+            if name in cls.model_fields:
+                raise ValueError(
+                    f"another name: {name!r} is a field of recipes: rename the strategy"
+                )
+        return value
+
     @field_validator("shard")
     @classmethod
     def _is_shard(cls, value: str | None) -> str | None:

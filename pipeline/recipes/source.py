@@ -17,7 +17,7 @@ from scenarios.text_file import real_path
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent
-_SUFFIXES = (".yaml", ".yml")
+_SUFFIXES = (".yaml", ".yml", ".json")
 _PATH_FIELDS = ("variation", "prompt_dir", "prices")
 
 

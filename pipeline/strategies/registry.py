@@ -6,12 +6,14 @@ recipe, the roles of an arm, estimates, help texts and the player are made.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from pipeline.expected_calls import ArmParts, ExpectedCalls
 from scenarios.extensions import ExtensionPoint, told_of_plugin
+from scenarios.fingerprint import fingerprint
 from scenarios.plugins import PointName
 from scenarios.strict import Strict
 
@@ -63,12 +65,39 @@ class StrategyExtension(Generic[S]):
     check: Callable[[Scenario], None] = lambda _: None
     """Raises ``UsageError`` where it cannot play a scenario, before anything is sent."""
 
+    def sampling(self, settings: S) -> dict[str, float | int | None]:
+        """Return what it says of how the responder's model samples; None: the model's settings say."""
+        with told_of_plugin(STRATEGIES, self.name):
+            said = {"temperature": self.temperature(settings), "top_p": self.top_p(settings)}
+            for name, value in said.items():
+                if value is not None and not 0 <= value < math.inf:
+                    raise ValueError(f"its {name} is {value}, expected a number from 0")
+        return said
+
+    def arm_settings(self, settings: S) -> Mapping[str, object]:
+        """Return the settings that are part of the arm's id, as plain data."""
+        with told_of_plugin(STRATEGIES, self.name):
+            identity = dict(self.identity(settings))
+            fingerprint(identity)
+        return identity
+
+    def criticised_by(self, settings: S) -> tuple[str, ...]:
+        """Return the names of the critics it uses."""
+        with told_of_plugin(STRATEGIES, self.name):
+            return _names(self.critics(settings))
+
     def roles(self, settings: S) -> tuple[str, ...]:
         """Return the roles whose models are asked, the initiator first if it is one of them."""
         with told_of_plugin(STRATEGIES, self.name):
             asked = [calls.role for calls in self.calls(settings)]
         speaking = ("responder",) if self.knows_all else ("initiator", "responder")
         return tuple(dict.fromkeys((*speaking, *asked)))
+
+
+def _names(listed: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(listed, str):
+        raise TypeError(f"its critics are {listed!r}, expected a list of names")
+    return tuple(listed)
 
 
 STRATEGIES: Final[ExtensionPoint[StrategyExtension[Any]]] = ExtensionPoint(

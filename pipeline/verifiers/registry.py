@@ -71,7 +71,12 @@ def verifier_for(scenario: Scenario, role: RoleKey) -> Verifier[Any]:
         extension = VERIFIERS.find(key)
         if extension is not None:
             with told_of_plugin(VERIFIERS, key):
-                return extension.build(scenario, role)
+                verifier = extension.build(scenario, role)
+                if not (hasattr(verifier, "question") and hasattr(verifier, "verify")):
+                    raise TypeError(
+                        f"it built {verifier!r:.100}, expected an object with question and verify"
+                    )
+            return verifier
     known = ", ".join(VERIFIERS.names())
     raise UsageError(
         f"the scenario {scenario.id!r} has no data that a program can check words against",

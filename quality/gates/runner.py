@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipeline.voting import Encoder
+from quality.gates.foreign import checked_flags
 from quality.gates.protocol import Embedded, Gate, GatedDialogue, RunGate, SparingGate
 from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings
 from scenarios.dialogue import Dialogue
 from scenarios.extensions import told_of_plugin
 from scenarios.fingerprint import fingerprint
-from scenarios.foreign_records import checked_records
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Flag
@@ -102,18 +102,24 @@ class GateChecks:
         if self.sparing is not None:
             for case, vector in known.earlier:
                 self.sparing.remember_meaning(case, vector)
-        flags: tuple[Flag, ...] = ()
+        flags: list[Flag] = []
         failure: Exception | None = None
-        checks: list[Callable[[], Sequence[Flag]]] = [
-            partial(check_all, self.gates, subject),
-            *(partial(gate.add_and_check, subject, known.vector) for gate in self.run_gates),
+        checks: list[tuple[str, Callable[[], Sequence[Flag]]]] = [
+            *((one.code, partial(one.check, subject)) for one in self.gates),
+            *(
+                (one.code, partial(one.add_and_check, subject, known.vector))
+                for one in self.run_gates
+            ),
         ]
-        for check in checks:
+        for name, check in checks:
             try:
-                flags = (*flags, *checked_records(Flag, list(check()), "a gate"))
+                flags += checked_flags(check(), name, subject.dialogue)
             except Exception as error:  # noqa: BLE001 - recorded as the dialogue's failure
                 failure = error
-        return flags if failure is None else failure
+            except SystemExit as error:
+                failure = RuntimeError(f"the gate {name!r} called sys.exit({error.code!r})")
+                failure.__cause__ = error
+        return tuple(_in_order(flags)) if failure is None else failure
 
     @property
     def embeds(self) -> bool:
@@ -126,7 +132,10 @@ def build_gates(settings: GateSettings) -> tuple[tuple[Gate, ...], tuple[RunGate
     built = []
     for name in settings.names:
         with told_of_plugin(GATES, name):
-            built.append(GATES.get(name).build(settings.of(name)))
+            gate = GATES.get(name).build(settings.of(name))
+            if gate.code != name or not (isinstance(gate, RunGate) or callable(gate.check)):
+                raise ValueError(f"it was built with the code {gate.code!r}, expected its name")
+            built.append(gate)
     return (
         tuple(gate for gate in built if not isinstance(gate, RunGate)),
         tuple(gate for gate in built if isinstance(gate, RunGate)),
@@ -135,5 +144,8 @@ def build_gates(settings: GateSettings) -> tuple[tuple[Gate, ...], tuple[RunGate
 
 def check_all(gates: Sequence[Gate], subject: GatedDialogue) -> list[Flag]:
     """Return the flags of all gates, those of a turn in the order of the turns, then the rest."""
-    flags = [flag for gate in gates for flag in gate.check(subject)]
+    return _in_order([flag for gate in gates for flag in gate.check(subject)])
+
+
+def _in_order(flags: Sequence[Flag]) -> list[Flag]:
     return sorted(flags, key=lambda flag: (flag.turn is None, flag.turn or 0))

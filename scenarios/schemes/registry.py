@@ -41,7 +41,7 @@ def versions_of(name: str) -> tuple[Scheme, ...]:
 
 
 def load_scheme(name_or_path: str) -> Scheme:
-    """Load a scheme by its shipped id, or from a path that ends in ``.yaml`` or ``.yml``.
+    """Load a scheme by its shipped id, or from a path that ends in ``.yaml``, ``.yml`` or ``.json``.
 
     An id alone is the newest version; ``id@version`` is exactly that one.
 
@@ -55,7 +55,7 @@ def load_scheme(name_or_path: str) -> Scheme:
         if scheme.name == name_or_path:
             return scheme
     path = Path(name_or_path)
-    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+    if path.suffix in (".yaml", ".yml", ".json") or len(path.parts) > 1:
         return _read(path)
     raise UsageError(
         f"unknown scheme {name_or_path!r}",

@@ -19,6 +19,7 @@ from quality.review.translations import Translations
 from quality.tables.checking import read_files
 from quality.verification.policy import load_policy
 from scenarios.schemes.registry import load_scheme
+from scenarios.variation import load_axes
 from scenarios.wordings import read_wording
 from scenarios.yaml_source import read_yaml, validate_model
 
@@ -30,7 +31,7 @@ EXAMPLE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", re.DOTALL)
 
 def test_every_example_of_the_page_is_the_file_it_names() -> None:
     examples = EXAMPLE.findall(PAGE)
-    assert len(examples) == 15
+    assert len(examples) == 16
     for name, text in examples:
         assert (ROOT / name).read_text(encoding="utf-8").rstrip() == text, name
     shown = {name for name, _ in examples}
@@ -51,6 +52,13 @@ def test_the_markers_are_read() -> None:
     assert markers.fit("de")
     assert markers.lists["particles"].count("Das ist halt so, ja wohl.") == 2
     assert markers.lists["listening"].whole_lines
+
+
+def test_the_axes_are_read() -> None:
+    axes = load_axes(FORMATS / "axes.yaml")
+    assert axes["mood"].roles == ("initiator",)
+    assert [value.id for value in axes["register"].values][-1] == "dialect"
+    assert len(axes["register"].values) == len(load_axes()["register"].values) + 1
 
 
 def test_the_quota_is_read() -> None:

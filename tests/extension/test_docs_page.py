@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hipo import open_run
 from pipeline.verifiers.registry import verifier_for
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
@@ -74,6 +75,32 @@ def test_the_verifier_verifies(hipo: Hipo) -> None:
     found = verifier.verify(claims)
     assert [(claim.notation, claim.holds) for claim in found.claims] == [("bread 2", False)]
     assert found.labels[0].value == "no"
+
+
+def test_the_verifier_plays_with_a_model_that_answers_anything(hipo: Hipo) -> None:
+    car = (LIBRARY / "products/used_car.yaml").read_text().replace("id: used_car", "id: car")
+    Path("pack").mkdir()
+    Path("pack/car.yaml").write_text(f"{car}\ndata: {{prices: {{bread: 3}}}}\n")
+    asked = (
+        "--scenario-dir",
+        "pack",
+        "--only",
+        "--strategy",
+        "verified",
+        "--turns",
+        "1",
+        "-n",
+        "4",
+    )
+    played = hipo("generate", "--plugin", "prices.py", *asked, "--model", "offline/random",
+                  "-q", "-o", "made")  # fmt: skip
+    assert played.code in (0, 1), played.err
+    codes = {ending.code for ending in open_run("made").endings()}
+    assert "internal_error" not in codes
+    claims = FILES["prices.py"].replace('Prices(scenario.data["prices"])', "None")
+    Path("prices.py").write_text(claims)
+    result = hipo("scenarios", "validate", "pack", "--plugin", "prices.py", "--no-embeddings")
+    assert "it built None, expected an object with question and verify" in result.out
 
 
 def test_the_gate_is_asked(hipo: Hipo, made: str) -> None:

@@ -119,15 +119,21 @@ def test_what_hipo_fills_in_itself_is_refused_where_no_file_was_read():
     assert "write 'max_tokens' beside 'extra'" in str(told.value.hint)
 
 
-@pytest.mark.parametrize("name", ["strickt=openai/o4-mini", "gpt-4o", "self=openai/o4-mini"])
+@pytest.mark.parametrize("name", ["strickt=openai/o4-mini", "gpt-4o"])
 def test_an_unknown_judge_is_refused(name: str):
     with pytest.raises(UsageError, match="neither provider/model nor an external judge"):
         panel(name)
 
 
+def test_a_judge_of_another_capacity_is_refused_as_an_external_one():
+    with pytest.raises(UsageError, match="'self' judges as self, not as an external judge"):
+        panel("self=openai/o4-mini")
+
+
 def test_a_judge_that_needs_a_model_must_be_given_one():
-    with pytest.raises(UsageError, match="a judge has no model"):
+    with pytest.raises(UsageError, match="the judge 'strict' needs a model") as told:
         panel("strict")
+    assert told.value.hint == "write strict=provider/model"
 
 
 def test_a_judge_sits_on_a_panel_once():

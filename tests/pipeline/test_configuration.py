@@ -116,6 +116,13 @@ def test_a_plugin_that_changed_is_named_and_one_that_is_not_used_changes_nothing
     assert differences(used("a"), used("b")) == ["provider mine: its plugin has changed (mine.py)"]
 
 
+def test_of_a_package_that_changed_both_versions_are_named() -> None:
+    one, two = (
+        config(plugins={"gate mine": {"origin": f"mine {v}", "fingerprint": v}}) for v in ("1", "2")
+    )
+    assert differences(one, two) == ["gate mine: its plugin has changed (mine 1 → mine 2)"]
+
+
 def test_a_configuration_with_a_field_missing_is_refused_by_name() -> None:
     fields = RunConfiguration(identity=config()).fields()
     del fields["configuration"]["templates"]

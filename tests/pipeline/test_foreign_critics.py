@@ -13,6 +13,7 @@ from pipeline.critics.verifier import ClaimVerification
 from pipeline.expected_calls import ArmParts
 from pipeline.verifiers.registry import VERIFIERS, VerifierExtension
 from scenarios.dialogue import CheckedClaim, CheckedUtterance, Critique, TacticLabel
+from scenarios.errors import UsageError
 from scenarios.plugins import PLUGINS, load_plugins
 from tests.pipeline.test_strategies import CASE, PROMPTS, TASK, USED_CAR, ScriptedAsker, draft
 
@@ -31,15 +32,17 @@ class Critic:
 
 @pytest.mark.parametrize("returned", [(), (GOOD,), [GOOD], (replace(GOOD, dimension="mood"),)])
 async def test_critiques_pass_as_they_are(returned):
-    assert await ForeignCritic(Critic(returned)).critique(TASK, draft("x"), 0) == tuple(returned)
+    assert await ForeignCritic("mine", Critic(returned)).critique(TASK, draft("x"), 0) == tuple(
+        returned
+    )
 
 
 @pytest.mark.parametrize(
     ("returned", "error", "told"),
     [
-        (None, TypeError, "the critic returned None: not a list of Critique"),
+        (None, TypeError, "the critic 'mine' returned None: not a list of Critique"),
         ("all bad", TypeError, "not a list of Critique"),
-        ((None,), TypeError, "the critic returned None: not a Critique"),
+        ((None,), TypeError, "the critic 'mine' returned None: not a Critique"),
         ((replace(GOOD, carried="no"),), TypeError, "'no' as carried, not a valid boolean"),
         ((replace(GOOD, carried=math.nan),), TypeError, "nan as carried"),
         ((replace(GOOD, reason=5),), TypeError, "5 as reason"),
@@ -49,7 +52,7 @@ async def test_critiques_pass_as_they_are(returned):
 )
 async def test_what_is_no_critique_is_an_error_of_its_case(returned, error, told):
     with pytest.raises(error, match=told):
-        await ForeignCritic(Critic(returned)).critique(TASK, draft("x"), 0)
+        await ForeignCritic("mine", Critic(returned)).critique(TASK, draft("x"), 0)
 
 
 def test_critics_of_plugins_are_looked_at_and_those_that_ship_are_not(tmp_path, monkeypatch):
@@ -58,13 +61,18 @@ def test_critics_of_plugins_are_looked_at_and_those_that_ship_are_not(tmp_path, 
     path = tmp_path / "mine.py"
     path.write_text(
         "from pipeline.critics.registry import CriticExtension\n"
-        "EXTENSIONS = [CriticExtension('mine', lambda parts: parts)]\n"
+        "class Mine:\n    async def critique(self, task, draft, revision):\n        return ()\n"
+        "EXTENSIONS = [CriticExtension('mine', lambda parts: Mine())]\n"
     )
     load_plugins([path])
     parts = ArmParts(PROMPTS, ScriptedAsker(), None)
     assert CRITICS.names()[-1] == "mine"
     assert isinstance(built_critic("mine", parts), ForeignCritic)
     assert not isinstance(built_critic("reflection", parts), ForeignCritic)
+    path.write_text(path.read_text().replace("Mine()", "None"))
+    load_plugins([path])
+    with pytest.raises(UsageError, match=r"the critic 'mine' of .* built None, expected"):
+        built_critic("mine", parts)
 
 
 class Verifier:

@@ -27,7 +27,9 @@ def test_there_is_a_number_for_each_row_that_has_one(monkeypatch):
     assert derived(monkeypatch, [0.5, None]) == [0.5]
 
 
-@pytest.mark.parametrize("returned", [None, [1.0], [1.0, 2.0, 3.0], "12"])
+@pytest.mark.parametrize(
+    "returned", [None, [1.0], [1.0, 2.0, 3.0], "12", [float("nan"), 1.0], ["a", None]]
+)
 def test_what_is_no_list_of_as_many_is_told_with_the_function(monkeypatch, returned):
     with pytest.raises(UsageError, match="the function 'mine' of the dimension 'bat'") as caught:
         derived(monkeypatch, returned)

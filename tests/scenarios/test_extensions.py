@@ -242,6 +242,46 @@ def test_an_installed_package_that_does_not_import_is_an_error_that_names_it(
         point.get("warm")
 
 
+def entry_points_of(folder: Path, name: str, text: str) -> None:
+    (folder / f"{name}-1.0.dist-info/entry_points.txt").write_text(f"[hipo.plugins]\n{text}\n")
+
+
+def test_a_module_that_two_entry_points_name_is_read_once(
+    point: ExtensionPoint[Greeting], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package(tmp_path, "greetings_four", PLUGIN.format(name="warm", text="hi"))
+    entry_points_of(tmp_path, "greetings_four", "a = greetings_four\nb = greetings_four")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(PLUGINS, "packages", None)
+    assert point.get("warm").text == "hi"
+
+
+def test_an_entry_point_that_names_another_object_is_refused(
+    point: ExtensionPoint[Greeting], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package(tmp_path, "greetings_five", PLUGIN.format(name="warm", text="hi"))
+    entry_points_of(tmp_path, "greetings_five", "a = greetings_five:GATES")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(PLUGINS, "packages", None)
+    with pytest.raises(UsageError, match="'a' is greetings_five:GATES") as caught:
+        point.get("warm")
+    assert "name the module alone, greetings_five" in str(caught.value.hint)
+    entry_points_of(tmp_path, "greetings_five", "a = greetings_five:EXTENSIONS")
+    assert point.get("warm").text == "hi"
+
+
+def test_a_field_of_another_type_is_refused_with_what_is_expected(
+    point: ExtensionPoint[Greeting], tmp_path: Path
+) -> None:
+    path = plugin(tmp_path, "mine.py", "loud")
+    path.write_text(path.read_text().replace('"loud", ""', '"loud", 3'))
+    load_plugins([path])
+    with pytest.raises(
+        UsageError, match=r"mine\.py: the gate 'loud': found 3 as text, expected str"
+    ):
+        point.get("loud")
+
+
 def test_a_file_and_a_package_with_one_name_are_an_error_that_names_both(
     point: ExtensionPoint[Greeting], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

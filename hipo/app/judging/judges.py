@@ -120,13 +120,20 @@ class ModelChoice:
         if name == "external" and (style == "verify" or self._whole):
             name = "verifier" if style == "verify" else "external-dialogue"
         judge = JUDGES.find(name)
-        if judge is None or judge.source != "external":
+        if judge is None:
             raise UsageError(
                 f"{settings.written!r} is neither provider/model nor an external judge",
                 JUDGES.unknown(settings.judge).hint,
             )
+        if judge.source != "external":
+            raise UsageError(
+                f"{name!r} judges as {judge.source}, not as an external judge",
+                "name a model as provider/model, or a judge of a plugin with source='external'",
+            )
         if settings.model is None and not judge.needs_model:
             return Juror(judge, None, settings.written)
+        if settings.model is None and name not in JUDGES.shipped:
+            raise UsageError(f"the judge {name!r} needs a model", f"write {name}=provider/model")
         use = self.use(settings, judge.parameters)
         shipped = settings.judge in JUDGES.shipped
         return Juror(judge, use, use.spec.name if shipped else f"{judge.name}={use.spec.name}")
@@ -267,6 +274,8 @@ def seat_judges(
         for juror, taken in seats:
             with told_of_plugin(JUDGES, juror.extension.name):
                 judge = juror.extension.build(scheme, prompts, client, taken)
+                if not hasattr(judge, "judge"):
+                    raise TypeError(f"it built {judge!r:.100}, expected an object with judge")
             shipped = juror.extension.name in JUDGES.shipped
             seated.append(judge if shipped else ForeignJudge(judge, scheme, taken))
         judges[arm] = tuple(seated)

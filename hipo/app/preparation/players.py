@@ -62,12 +62,15 @@ class Connections:
         prepared = self.prepared
         client = pool.client(arm.id, {role: prepared.uses[arm.id, role] for role in arm.models})
         with told_of_plugin(STRATEGIES, arm.strategy):
-            strategy = STRATEGIES.get(arm.strategy).build(
+            extension = STRATEGIES.get(arm.strategy)
+            strategy = extension.build(
                 ArmParts(prepared.prompts, client, self.encoder, prepared.scenarios),
                 prepared.recipe.strategy_settings(arm.strategy),
             )
             if arm.strategy not in STRATEGIES.shipped:
-                strategy = foreign(strategy, prepared.scheme)
+                strategy = foreign(
+                    arm.strategy, strategy, prepared.scheme, knows_all=extension.knows_all
+                )
         return CasePlayer(
             scenarios=prepared.scenarios,
             scheme=prepared.scheme,

@@ -24,7 +24,7 @@ from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.arms import Arm, Parameters
 from scenarios.errors import UsageError
-from scenarios.extensions import ExtensionPoint
+from scenarios.extensions import ExtensionPoint, told_of_plugin
 from scenarios.fingerprint import fingerprint
 from scenarios.located import Located
 from scenarios.margins import Margin
@@ -194,9 +194,11 @@ def actor_prompts(
     """
     strategies = [STRATEGIES.get(name) for name in recipe.strategies]
     critics = [CRITICS.get(name) for name in _critics(recipe)]
-    for scenario in scenarios:
-        for check in (*(one.check for one in strategies), *(one.check for one in critics)):
-            check(scenario)
+    for point, asked in ((STRATEGIES, strategies), (CRITICS, critics)):
+        for one in asked:
+            with told_of_plugin(point, one.name):
+                for scenario in scenarios:
+                    one.check(scenario)
     return ActorPrompts(
         templates,
         scheme,
@@ -286,8 +288,7 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
     for name in recipe.strategies:
         strategy, settings = STRATEGIES.get(name), recipe.strategy_settings(name)
         sampling = {
-            "temperature": strategy.temperature(settings),
-            "top_p": strategy.top_p(settings),
+            **strategy.sampling(settings),
             "max_tokens": _longest_answer(recipe, strategy),
         }
         models = {
@@ -298,7 +299,7 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
         arm = Arm(
             name,
             {role: use.spec for role, use in models.items()},
-            {**strategy.identity(settings), **encoder},
+            {**strategy.arm_settings(settings), **encoder},
         )
         arms.append(arm)
         uses |= {(arm.id, role): use for role, use in models.items()}
@@ -364,7 +365,7 @@ def _critics(recipe: Recipe) -> list[str]:
     return [
         critic
         for name in recipe.strategies
-        for critic in STRATEGIES.get(name).critics(recipe.strategy_settings(name))
+        for critic in STRATEGIES.get(name).criticised_by(recipe.strategy_settings(name))
     ]
 
 

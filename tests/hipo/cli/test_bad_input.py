@@ -125,6 +125,7 @@ def test_a_missing_package_of_a_provider_is_named_with_the_pip_command(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry.ProviderExtension, "release", None)
     result = hipo("generate", "--model", "openai/gpt-4o", "-o", "out")
     assert result.code == 2
     assert "pip install openai" in result.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 
 import pytest
@@ -92,7 +93,7 @@ async def test_what_is_no_reply_is_told_where_the_call_is_counted(returned):
     async def answer():
         return returned
 
-    with pytest.raises(TypeError, match=r"the provider returned .*: not a Reply"):
+    with pytest.raises(TypeError, match=r"the provider 'mine' returned .*: not a Reply"):
         await sent(answer)
 
 
@@ -109,3 +110,25 @@ async def test_it_is_closed_with_the_run():
     mine = Mine(asyncio.sleep)
     await ForeignProvider(mine).close()
     assert mine.do is None
+
+
+async def test_one_that_cannot_be_closed_is_told_of_and_ends_nothing(caplog):
+    mine = Mine(asyncio.sleep)
+    mine.close = mine.send  # it takes an argument more
+    await ForeignProvider(mine).close()
+    assert "the provider 'mine' could not be closed: TypeError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "told"),
+    [
+        ("name", None, "its name is None, expected str"),
+        ("base_url", 3, "its base_url is 3, expected str | None"),
+        ("samples_per_request", "no", "its samples_per_request is 'no', expected bool"),
+    ],
+)
+async def test_what_it_says_of_itself_is_of_the_types_of_the_protocol(attribute, value, told):
+    mine = Mine(asyncio.sleep)
+    setattr(mine, attribute, value)
+    with pytest.raises(TypeError, match=re.escape(told)):
+        ForeignProvider(mine)

@@ -9,6 +9,7 @@ from pipeline.providers.address import check_base_url, is_loopback
 from pipeline.providers.registry import (
     PROVIDERS,
     ModelName,
+    ProviderExtension,
     build_provider,
     effective_base_url,
     parse_model,
@@ -62,8 +63,21 @@ def test_a_variable_the_user_named_must_be_set(monkeypatch):
 
 def test_a_missing_package_brings_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr("pipeline.providers.registry.find_spec", lambda name: None)
+    monkeypatch.setattr(ProviderExtension, "release", None)
     with pytest.raises(UsageError, match="pip install anthropic"):
         build_provider(ModelName("anthropic", "m"))
+
+
+def test_a_package_is_found_by_its_name_for_pip_and_by_that_of_its_module():
+    names = ("pyyaml", "yaml", "no-such-package")
+    entries = [ProviderExtension(name="mine", build="a:b", package=name) for name in names]
+    assert [entry.installed for entry in entries] == [True, True, False]
+    assert [entry.release is None for entry in entries] == [False, True, True]
+
+
+def test_a_provider_whose_name_holds_a_slash_is_refused():
+    with pytest.raises(ValueError, match="'in/process', expected one without a slash"):
+        ProviderExtension(name="in/process", build="a:b")
 
 
 def test_a_package_that_is_too_old_brings_the_command_that_renews_it(monkeypatch):

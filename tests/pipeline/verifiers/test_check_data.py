@@ -17,11 +17,22 @@ PLUGIN = """
 from pipeline.verifiers.registry import VerifierExtension
 from scenarios.errors import UsageError
 
+class Prices:
+    def __init__(self, prices):
+        self.prices = prices
+
+    def question(self, templates, text):
+        raise NotImplementedError
+
+    def verify(self, claims):
+        raise NotImplementedError
+
+
 def build(scenario, role):
     prices = scenario.data["prices"]
     if not isinstance(prices, dict):
         raise UsageError(f"{prices!r} is no price list", "write prices: {bread: 3}")
-    return {item: float(price) for item, price in prices.items()}
+    return Prices({item: float(price) for item, price in prices.items()})
 
 EXTENSIONS = [VerifierExtension("prices", build)]
 """
@@ -56,7 +67,7 @@ def test_data_that_a_verifier_of_a_plugin_cannot_use_is_an_error_with_its_line(h
     assert "data.prices: found [1] is no price list" in told
     assert told.endswith("write prices: {bread: 3}")
     with_data(scene, {"prices": {"bread": "dear"}})
-    assert "prices.py:9: ValueError" in validated(hipo, scene, "--plugin", "prices.py")[1]
+    assert "prices.py:20: ValueError" in validated(hipo, scene, "--plugin", "prices.py")[1]
     with_data(scene, {"prices": {"bread": 3}, "note": "of a shop"})
     assert validated(hipo, scene, "--plugin", "prices.py") == (0, "")
 

@@ -125,5 +125,53 @@ async def test_what_is_no_flag_keeps_its_dialogue_alone_from_being_verified(
     checks = GateChecks.of(gate_settings({"shouting": {}}), load_scheme("hipo"))
     page = [(stage.answer(text).dialogue, stage.scenario) for text in ("IT RUNS.", "It runs.")]
     loud, quiet = checks.check(page, await checks.embed(page))
-    assert str(loud) == "a gate returned a Flag with nan as severity, not a finite number"
+    assert str(loud) == (
+        "the gate 'shouting' returned a Flag with nan as severity, not a finite number"
+    )
     assert isinstance(quiet, tuple)
+
+
+CHECK = "return [\n            subject.flag(self.code, "
+ODD_CHECKS = {
+    "return 3 or [subject.flag(self.code, ": "the gate 'shouting' returned 3: not a list of Flag",
+    "return [\n            subject.flag('loud', ": "a flag 'loud': the code is the gate's name",
+    "import dataclasses\n        return [dataclasses.replace(f, turn=99) for f in [subject.flag("
+    "self.code, 'x')]] or [subject.flag(self.code, ": "flagged turn 99, which is not there",
+    "import dataclasses\n        return [dataclasses.replace(f, arm='b') for f in [subject.flag("
+    "self.code, 'x')]] or [subject.flag(self.code, ": "the gate 'shouting' flagged the dialogue",
+    "raise SystemExit(4)\n        return [subject.flag(self.code, ": "called sys.exit(4)",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("odd", ODD_CHECKS)
+async def test_a_gate_that_returns_what_it_must_not_is_named_and_no_flag_is_taken(
+    stage, plugin: Path, odd: str
+):
+    assert CHECK in PLUGIN
+    plugin.write_text(PLUGIN.replace(CHECK, odd, 1))
+    load_plugins([plugin])
+    checks = GateChecks.of(gate_settings({"shouting": {}}), load_scheme("hipo"))
+    page = [(stage.answer("IT RUNS.").dialogue, stage.scenario)]
+    (found,) = checks.check(page, await checks.embed(page))
+    assert isinstance(found, Exception)
+    assert ODD_CHECKS[odd] in str(found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('code = "shouting"', 'code = "shout"', "with the code 'shout', expected its name"),
+        ("lambda its: Shouting(its.share)", "lambda its: None", "no attribute 'code'"),
+        ('GateExtension("shouting", ShoutingSettings', 'GateExtension("shouting", dict',
+         "expected a class derived from scenarios.strict.Strict"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_is_declared_otherwise_than_it_is_built_is_refused(
+    plugin: Path, old: str, new: str, message: str
+):
+    plugin.write_text(PLUGIN.replace(old, new))
+    load_plugins([plugin])
+    with pytest.raises(UsageError, match=message) as caught:
+        build_gates(gate_settings({"shouting": {}}))
+    assert "loud.py" in str(caught.value)
