@@ -12,7 +12,7 @@ from pipeline.offline.grammar import Slots, available, between_slots, choices, f
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
 from pipeline.offline.person import in_person
-from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy
+from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy, tokens
 from pipeline.offline.question_form import question_form
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast
@@ -110,7 +110,6 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     private = content_words(about) | content_words(fact)
     said = frozenset((*(text for _, text in asked.spoken), asked.draft))
     spoken = " ".join(said).lower()
-    believed = asked.said_of("Where you stand", _BELIEVED)
     question = asked.last("INITIATOR")
     details = cast.details(question) if cast else ()
     return Scene(
@@ -120,16 +119,35 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
         asks_for=question_form(question),
         details=tuple(detail for detail in details if detail.lower() not in spoken),
         lines=true_details(asked, cast) if cast else (),
-        covers=(cast.in_own_words(believed) if cast else ())
-        or tuple(
-            cover
-            for cover in _clauses(believed, speaker, hearer)
-            if not words("people") & set(cover.lower().split())
-        ),
+        covers=_covers(asked, cast, spoken),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         said=said,
         takes_up=free_to_change(asked),
     )
+
+
+def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, ...]:
+    """Return what is to be believed as the speaker says it: what was asked about, if it was not said.
+
+    Args:
+        asked: the prompt, read.
+        cast: the lines for its fact and goal, where some were written.
+        spoken: everything said before, in lower case.
+    """
+    speaker = asked.line("You", "Role")
+    hearer = asked.line("The other person", "Role")
+
+    def said_as(claims: str) -> tuple[str, ...]:
+        return (cast.in_own_words(claims) if cast else ()) or tuple(
+            clause
+            for clause in _clauses(claims, speaker, hearer)
+            if not words("people") & set(clause.lower().split())
+        )
+
+    believed = asked.said_of("Where you stand", _BELIEVED)
+    about = cast.asked_about(believed, asked.last("INITIATOR")) if cast else ""
+    covers = said_as(about) or said_as(believed)
+    return tuple(cover for cover in covers if cover.lower() not in spoken)
 
 
 @lru_cache(maxsize=2048)
@@ -192,7 +210,11 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     length = _SHORTEST + dice.below(_SPREAD) + dice.below(_SPREAD)
     draws = _DRAWS * (_TAKING_UP if scene.takes_up else 1)
     realised = [_realised(scene, tactic, dice) for _ in range(draws)]
-    unsaid = [(text, parts) for text, parts in realised if text not in scene.said]
+    unsaid = [
+        (text, parts)
+        for text, parts in realised
+        if text not in scene.said and not _named_twice(scene.issues, text)
+    ]
     fresh = [text for text, parts in unsaid if not _repeated(text, parts, scene.said)]
     options = fresh or [text for text, _ in unsaid]
     if scene.takes_up:
@@ -208,6 +230,12 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
 def names_any(issues: Sequence[str], text: str) -> bool:
     """Whether a text names one of the things that a question is about."""
     return any(issue.lower() in text.lower() for issue in issues)
+
+
+def _named_twice(issues: Sequence[str], text: str) -> bool:
+    """Whether a line names a thing again that it is about: "As for those pictures, the pictures ..."."""
+    spoken = tokens(text.lower())
+    return any(spoken.count(issue.lower().split()[-1]) > 1 for issue in issues)
 
 
 def _repeated(text: str, parts: Sequence[str], said: frozenset[str]) -> bool:

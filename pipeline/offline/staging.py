@@ -154,6 +154,20 @@ class Cast:
         written = self.scene.lines.in_own_words
         return tuple(said for claim, said in written.items() if self.scene.claims[claim] in claims)
 
+    def asked_about(self, claims: str, question: str) -> str:
+        """Return, of claims that a prompt shows, those that lines written for a question make."""
+        kinds = self._kinds(question)
+        made = {
+            claim
+            for line in self.scene.lines.responder
+            if line.answers in kinds and line.goal == self.goal
+            if line.fact in (self.fact, ANY_FACT)
+            for claim in line.claims
+        }
+        return " ".join(
+            text for id_, text in self.scene.claims.items() if id_ in made and text in claims
+        )
+
     def falsehood(self, line: StageLine) -> str:
         """Return what a line claims that the fact makes false; nothing where it lies about nothing."""
         false = self.scene.made_false.get(self.fact, frozenset())

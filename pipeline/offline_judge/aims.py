@@ -79,6 +79,8 @@ def _order(flat: str, words: str) -> str:
 
 
 def _feeling(flat: str) -> str:
+    """Return the words of feeling of a sentence; of one with a colon, of what it leads up to."""
+    flat = flat.rpartition(": ")[2]
     if match := phrases("aims", "affect").search(flat):
         return match[0]
     act, words = act_of(flat)

@@ -48,7 +48,8 @@ _YES = re.compile(
 )
 
 _GRANTED = re.compile(
-    r"^\W*(?:does|did|is|would) it [^?]{0,20}\byou(?:r \w+)?(?: to hear)? that (.+)\?$"
+    r"^\W*(?:(?:does|did|is|would) it [^?]{0,20}\byou(?:r \w+)?(?: to hear)?|"
+    r"(?:did|have|has)(?: not)? \w+(?: not)? (?:know|heard|told you)) that (.+)\?$"
 )
 """A question that takes for granted what follows."""
 _HOW_MUCH = re.compile(

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "fa2ea10c1b5df6f756c0fee71a48face20ae31c021c8df8fab5fd095cb89bba2",
+        "ca6fdb3a45074037cf779183e78960087c5842f97cf40bc5289987228022fb60",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "8e42b0c4d237aab334fec86b6a5c8be3c4959eba241eb5577ce8b80e59a16c20",
+        "6b83e0d0c828354326fa184238d41cad9a9d658d701ef2b8c2b68662f5542ef1",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "34c96fdc8129168b27c5c631be65481032deb834db7e1d0e88788e4102fb07c4",
+        "4c34f4a04e6a814f94d605213e60a6826eaeff7e901d773265c527676b764a94",
     ),
 }
 

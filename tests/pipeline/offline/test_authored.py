@@ -303,3 +303,28 @@ def test_no_scenario_is_read_before_an_offline_actor_speaks():
         "assert staging._entries.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_lie_of_the_grammar_answers_what_was_asked(actors):
+    """'Did he win those races clean?', 'The lads sleep and eat on their rest days.'"""
+    scenario = Catalogue.load().entry("tour_doping").scenario
+    case = make_case(
+        scenario,
+        fact="blood_bags",
+        goal=DECEPTION,
+        turns=3,
+        variation={"openings": "shared"},
+    )
+    wanted = (("veracity", "Quality"), ("illocutionary", "Expressives"))
+    view = responder_view(scenario, SCHEME, case)
+    angle = next(fact.angle for fact in scenario.facts if fact.id == "blood_bags")
+    for question, lie, other in (
+        (scenario.opening.shared.hard_question[0], "banned substance", "rest days"),
+        (angle, "rest days", "banned substance"),
+    ):
+        history = [("initiator", "Well?"), ("responder", "Yes."), ("initiator", question)]
+        said = " ".join(
+            answered(actors.responder(view, history, wanted), seed).text for seed in SEEDS
+        )
+        assert lie in said
+        assert other not in said

@@ -208,6 +208,7 @@ def test_a_line_that_affects_is_all_feeling(said):
     assert len(felt) > 100
     assert all(feeling_of(text) for text in felt)
     assert not feeling_of("The tables are open until four. It hurts me that you'd think otherwise.")
+    assert not feeling_of("Thank you for asking: the tables are open until four.")
 
 
 def test_whoever_deceives_does_not_own_up_to_keeping_something_back(said):

@@ -222,8 +222,9 @@ def test_the_register_shows_in_the_wording(prompts):
         )
 
     formal, casual = texts("Register: Formal and polite."), texts("Register: Casual, relaxed.")
-    assert not re.search(r"\b(?:I'm|I'll|don't|it's|can't)\b", formal)
-    assert len(re.findall(r"\b(?:I'm|I'll|don't|it's|can't)\b", casual)) > 8
+    short = r"\b(?:\w+'(?:m|ll|ve|re)|\w+n't|it's|that's)\b"
+    assert not re.search(short, formal)
+    assert len(re.findall(short, casual)) > 40
 
 
 def test_a_revision_keeps_the_labels_and_changes_the_words(prompts):

@@ -204,3 +204,12 @@ def test_no_verb_agrees_with_a_topic_which_may_be_one_thing_or_many() -> None:
     for book in ("cores", "feelings", "closers"):
         for line in _lines(load(book)):
             assert not re.search(r"\{topic\} (?:is|was|has|would|\w+s)\b", line), line
+
+
+def test_a_thing_is_named_once_in_a_line() -> None:
+    """'As for that room, nobody has used the room since the spring.'"""
+    tactic = Tactic("Inform", LIE, "Representatives", "d")
+    scene = replace(SCENE, issues=("that room",), covers=SCENE.covers[:1])
+    said = [speak(scene, tactic, Dice(seed)) for seed in range(60)]
+    assert all(text.lower().count("room") == 1 for text in said if "spring" in text)
+    assert len(set(said)) > 20

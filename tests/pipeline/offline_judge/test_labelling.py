@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.offline_judge.acts import ACTS, act_of
 from pipeline.offline_judge.aims import AIMS, aim_of
-from pipeline.offline_judge.truth import MANIPULATIONS, Matter, treatment_of
+from pipeline.offline_judge.truth import MANIPULATIONS, QUALITY, Matter, treatment_of
 
 BOAT = Matter(
     fact="Three summers ago the owner ran onto a reef, and a cousin patched the hull with plastic.",
@@ -133,3 +133,14 @@ def test_any_text_gets_some_label(text):
     assert aim_of(text)[0] in AIMS
     assert treatment_of(text, BOAT).label in MANIPULATIONS
     assert treatment_of("It was patched.", Matter(fact=text)).label in MANIPULATIONS
+
+
+def test_a_question_that_takes_a_false_claim_for_granted_is_a_lie():
+    matter = Matter(
+        fact="Half of the loan is missing.",
+        question="How did it go with the bank?",
+        false_claims=("Nothing went wrong on the way home.",),
+    )
+    for asked in ("Did you know", "Have you heard", "Has nobody told you"):
+        text = f"{asked} that nothing went wrong on the way home?"
+        assert treatment_of(text, matter).label == QUALITY, text
