@@ -1,7 +1,8 @@
 """What commands that read a run take a dialogue, in memory and time, as runs grow threefold.
 
 The runs are those of the exports, and in addition a judge has labelled every utterance and an expert
-those of every other dialogue. Their dialogues nearly repeat each other, which is hard on whatever
+those of every other dialogue. The evaluations have answers of one model about every utterance: those of the
+tiny run, again and again with other cases. The dialogues of runs nearly repeat each other, which is hard on whatever
 looks for twins. Each command runs in a process of its own, after the same on a tiny run, so that
 nothing of its start is measured; two commands are measured at a time. Times are those of processors, which
 a busy machine changes little. Memory holds what is remembered of up to 8,192 texts, too, so that it
@@ -10,6 +11,7 @@ grows less in larger runs.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -23,9 +25,13 @@ import orjson
 
 from benchmarks.export import synthetic_run
 from benchmarks.report import Goal, Row
+from hipo.app.evaluation.evaluate import evaluate
 from pipeline.store.sqlite import DATABASE
+from quality.evaluation.evaluation_record import RECORD
+from quality.evaluation.result_row import RESULTS
+from quality.evaluation.shown_items import ITEMS
 
-TINY = 60
+TINY = 50
 _LABELLED = (
     "insert into label_sources (kind, who, config) values (?, ?, ?)",
     """insert into passes (dialogue, source, epoch, readable, newest, made_at)
@@ -84,6 +90,7 @@ COMMANDS = (
     _Command(
         "evaluate run {run} --task hipo-utterance --model offline/judge --dry-run -o {out}", 12
     ),
+    _Command("evaluate report {run}-evaluation", 13),
     _Command("agreement {run} --of external --with declared --resamples 20", 8, rounds=2),
     _Command("report {run} --no-embeddings -o {out}", 20),
     _Command("export {run} --overwrite -o {out}", 15),
@@ -99,6 +106,7 @@ def run(*, quick: bool = False) -> list[Row]:
         tiny, small, large = runs = [Path(name) / str(size) for size in (TINY, few, many)]
         for folder in runs:
             _labelled_run(folder, int(folder.name))
+        _evaluations(runs)
 
         def rows_of(command: _Command) -> list[Row]:
             """Read both runs with one command."""
@@ -146,6 +154,30 @@ def _labelled_run(folder: Path, dialogues: int) -> None:
         connection.execute(labels, (kind,))
     connection.commit()
     connection.close()
+
+
+def _evaluations(runs: Sequence[Path]) -> None:
+    """Evaluate a model on the first and smallest run; make evaluations of the sizes of all runs."""
+    first = runs[0].with_name("evaluated")
+    evaluate(runs[0], tasks=["hipo-utterance"], models=["offline/judge"], output=first, page=False)
+    rows = {
+        name: [orjson.loads(line) for line in (first / name).read_bytes().splitlines()]
+        for name in (RESULTS, ITEMS)
+    }
+    for run in runs:
+        folder = run.with_name(f"{run.name}-evaluation")
+        folder.mkdir()
+        shutil.copy(first / RECORD, folder)
+        for name, known in rows.items():
+            with (folder / name).open("wb") as file:
+                for copy in range(int(run.name) // TINY):
+                    file.writelines(_renamed(row, copy) for row in known)
+
+
+def _renamed(row: dict[str, object], copy: int) -> bytes:
+    """Return a row of results, or an item, as if of another case."""
+    named = {key: f"{copy}-{row[key]}" for key in ("item", "case") if key in row}
+    return orjson.dumps(row | named, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _measured(commands: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -101,7 +101,7 @@ def print_agreement(
         pairs=pairs,
         how=Resampling(resamples, seed),
     )
-    deliver(agreement_as_json(report), "\n\n".join(_text(report)), json_target)
+    deliver(lambda: agreement_as_json(report), lambda: "\n\n".join(_text(report)), json_target)
     return ExitCode.DONE
 
 

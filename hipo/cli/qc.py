@@ -88,8 +88,10 @@ def print_qc(
     )
     if output is not None:
         write_qc_files(report, output)
-    text = [*_text(report), *([f"written: {output}"] if output is not None else [])]
-    deliver(qc_as_json(report), "\n\n".join(text), json_target)
+    written = [f"written: {output}"] if output is not None else []
+    deliver(
+        lambda: qc_as_json(report), lambda: "\n\n".join([*_text(report), *written]), json_target
+    )
     return ExitCode.DONE
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from outputs.evaluation.evaluated import REFERENCES, Evaluated
@@ -36,18 +36,20 @@ class _Asked:
 
 
 def chosen_examples(
-    rows: Iterable[ResultRow], items: Mapping[str, ShownItem], limit: int = EXAMPLES
+    rows: Iterable[ResultRow], items: Callable[[], Iterable[ShownItem]], limit: int = EXAMPLES
 ) -> tuple[tuple[ShownItem, tuple[ResultRow, ...]], ...]:
     """Choose items to show, half of them with a wrong answer; the same rows give the same choice.
 
     Args:
         rows: the results; only the first draw and repeat of each is looked at.
-        items: by id; what is not there cannot be shown.
+        items: reads them; what is not there cannot be shown. They are read twice, as they are many
+            and only those that are shown are kept.
         limit: how many to show.
     """
+    there = {item.item for item in items()}
     asked: dict[tuple[str, str], list[ResultRow]] = {}
     for row in rows:
-        if row.item in items and row.draw == 0 and row.repeat == 0 and row.references:
+        if row.item in there and row.draw == 0 and row.repeat == 0 and row.references:
             asked.setdefault((row.item, row.task), []).append(row)
     found = [_Asked(item, task, tuple(mine)) for (item, task), mine in asked.items()]
     wrong, right = (
@@ -55,8 +57,10 @@ def chosen_examples(
         _spread([a for a in found if not a.wrong]),
     )
     half = max(limit - limit // 2, limit - len(right))
-    picked = [*wrong[:half], *right[: limit - min(half, len(wrong))]]
-    return tuple((items[one.item], one.rows) for one in picked[:limit])
+    picked = [*wrong[:half], *right[: limit - min(half, len(wrong))]][:limit]
+    wanted = {one.item for one in picked}
+    shown = {item.item: item for item in items() if item.item in wanted}
+    return tuple((shown[one.item], one.rows) for one in picked)
 
 
 def _spread(asked: Sequence[_Asked]) -> list[_Asked]:

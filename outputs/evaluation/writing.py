@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -75,9 +76,9 @@ def score_evaluation(folder: Path, how: Resampling = RESAMPLING) -> Evaluated:
     """
     record = read_record(folder)
     rows = sorted_results(folder, record)
-    items = {item.item: item for item in read_items(folder)}
+    examples = chosen_examples(rows, partial(read_items, folder))
     scores = score_results(rows, record.set.labels, drawn=record.set.drawn, how=how)
-    return Evaluated(record, scores, chosen_examples(rows, items), _marks(rows))
+    return Evaluated(record, scores, examples, _marks(rows))
 
 
 def read_evaluation(folder: Path) -> Evaluated:

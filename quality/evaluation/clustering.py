@@ -133,15 +133,17 @@ def resampled(
     """
     if groups is None:
         groups = np.ones((len(features), 1), dtype=np.bool_)
-    size, columns = groups.shape[1], groups.shape[1] * features.shape[1]
-    stacked = (groups[:, :, None] * features[:, None, :]).reshape(len(features), columns)
 
     def drawn(codes: Codes) -> Floats | None:
         if len(np.unique(codes)) < 2:
             return None
-        sums = sums_by(codes, stacked)
+        # Group by group: of all groups at once, features of every answer take most of all memory.
+        sums = np.empty((int(codes.max()) + 1, groups.shape[1], features.shape[1]))
+        for place, group in enumerate(groups.T):
+            sums[:, place] = sums_by(codes, features * group[:, None])
+        flat = sums.reshape(len(sums), -1)
         return resample(
-            lambda weights: figures((weights @ sums).reshape(len(weights), size, -1)),
+            lambda weights: figures((weights @ flat).reshape(len(weights), *sums.shape[1:])),
             len(sums),
             how,
         )
@@ -150,7 +152,7 @@ def resampled(
         return tuple(len(np.unique(codes[group])) for group in groups.T)
 
     return Resampled(
-        values=figures(stacked.sum(axis=0).reshape(1, size, -1))[0],
+        values=figures(np.stack([features[group].sum(axis=0) for group in groups.T])[None])[0],
         by_case=drawn(clusters.cases),
         by_scenario=drawn(clusters.scenarios),
         items=counts(clusters.items),

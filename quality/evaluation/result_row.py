@@ -31,6 +31,7 @@ NOT: Final = "not "
 """Begins a reference that rules one label out: ``not Quality`` is met by every other label."""
 
 _PARTS = SharedParts(10_000)
+_NOT_TOLD: Final[set[str]] = set()
 
 
 def _once(value: Shared) -> Shared:
@@ -104,6 +105,10 @@ class ResultRow(BaseModel):
     right: Mapping[str, Once[Mapping[str, bool]]] = {}
     """By reference and dimension, whether the label is right. Null labels are wrong; rows that
     failed have none."""
+
+    def model_post_init(self, context: object, /) -> None:
+        """Forget which fields were given: of each row this takes more memory than the row itself."""
+        object.__setattr__(self, "__pydantic_fields_set__", _NOT_TOLD)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data, columns in the order of the file."""

@@ -55,10 +55,8 @@ def discourses(labels: Iterable[AnswerLabel], formula: Formula) -> list[Discours
         if label.dimension in LABELLED:
             turns = rows.setdefault((label.dialogue, label.annotator), {})
             turns.setdefault(label.turn, {})[label.dimension] = label.value
-    return [
-        _discourse(dialogue, annotator, turns, formula)
-        for (dialogue, annotator), turns in rows.items()
-    ]
+    # Labels are forgotten as their discourse is there: together they would take the most memory.
+    return [_discourse(*key, rows.pop(key), formula) for key in list(rows)]
 
 
 def _discourse(

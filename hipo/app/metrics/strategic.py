@@ -108,9 +108,9 @@ def strategic_metrics(
     names = [str(source) for source in sources]
     is_of_run = any(is_run(Path(name)) or is_run(RUNS / name) for name in names)
     annotated = open_annotated(names, map_name if is_of_run else map_name or DEFAULT_MAP, KINDS)
-    annotations = tuple(annotated.annotations())
-    if annotated.table is None:
-        annotations = strategic_labels(annotated.scheme, annotations)
+    read = annotated.annotations()
+    of_files = annotated.table is not None
+    annotations = tuple(read) if of_files else strategic_labels(annotated.scheme, read)
     found = metrics_of(annotations, formula, against, pairs)
     if not found.discourses:
         raise _nothing(annotated)

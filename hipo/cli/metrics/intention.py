@@ -50,5 +50,5 @@ def intention(
     hush()
     people = [name.strip() for name in majority.split(",") if name.strip()]
     found = intention_metrics(sources, map_name=map_name, task=task, majority_of=people)
-    deliver(intention_as_json(found), intention_as_text(found), json_target)
+    deliver(lambda: intention_as_json(found), lambda: intention_as_text(found), json_target)
     return ExitCode.DONE

@@ -74,7 +74,11 @@ def reasoning(
         say(f"written: {written}")
     figures = found.figures()
     oddities = found.oddities
-    deliver(reasoning_as_json(figures, oddities), reasoning_as_text(figures, oddities), json_target)
+    deliver(
+        lambda: reasoning_as_json(figures, oddities),
+        lambda: reasoning_as_text(figures, oddities),
+        json_target,
+    )
     return ExitCode.DONE
 
 

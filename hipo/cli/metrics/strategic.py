@@ -98,7 +98,7 @@ def strategic(
         drawn = write_strategic_plots(
             plots, found.discourses, found.distributions, found.histograms, found.outcome
         )
-    deliver(strategic_as_json(found), strategic_as_text(found), json_target)
+    deliver(lambda: strategic_as_json(found), lambda: strategic_as_text(found), json_target)
     if plots is not None:
         say(f"plots: {len(drawn)} in {plots}")
     return ExitCode.DONE

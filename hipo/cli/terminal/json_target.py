@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -27,11 +28,15 @@ JSON = typer.Option(
 )
 
 
-def deliver(value: object, text: str, target: str | None) -> None:
-    """Print the text, and write plain data as JSON to a file; with ``-`` print the JSON alone."""
+def deliver(value: Callable[[], object], text: Callable[[], str], target: str | None) -> None:
+    """Print the text, and write plain data as JSON to a file; with ``-`` print the JSON alone.
+
+    Only what is asked for is made: the data has every item, and may take more memory than all else.
+    """
     if target == "-":
-        write_json(value)
+        write_json(value())
         return
     if target is not None:
-        write_text(Path(target), orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
-    print(text)
+        data = orjson.dumps(value(), option=orjson.OPT_INDENT_2).decode()
+        write_text(Path(target), data + "\n")
+    print(text())

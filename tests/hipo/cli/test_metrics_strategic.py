@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from hipo.app.metrics.annotated import Annotated
+from hipo.app.metrics.strategic import strategic_metrics
+from scenarios.annotations import Annotation, Subject
 from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
 from tests.hipo.cli.conftest import Hipo
 
 HEADER = (
@@ -60,6 +66,35 @@ def test_a_file_for_the_json_leaves_the_text_on_the_terminal(
     assert "Labels:" in done.out
     written = json.loads((tmp_path / "figures.json").read_text())
     assert written == hipo("metrics", "strategic", trial, "--json", "-").data
+
+
+def test_only_what_is_asked_for_is_made(
+    hipo: Hipo, trial: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unasked(*_: object) -> None:
+        raise AssertionError("nobody asked for it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hipo.cli.metrics.strategic.strategic_as_json", unasked)
+        assert "Labels:" in hipo("metrics", "strategic", trial).out
+    monkeypatch.setattr("hipo.cli.metrics.strategic.strategic_as_text", unasked)
+    assert hipo("metrics", "strategic", trial, "--json", "-").data["answers"]
+
+
+def test_other_labels_of_a_run_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+
+    def read() -> Iterator[Annotation]:
+        for number in range(50):
+            about = Subject(f"case{number}", "arm", 1)
+            yield Annotation(about, "juror", "m", "cobra.commitment", "neutral")
+            yield Annotation(about, "declared", "responder", "veracity", "Quality")
+            held.append(sum(isinstance(one, Annotation) for one in gc.get_objects()))
+
+    run = Annotated(("run",), load_scheme("hipo"), read, lambda: iter(()), has_groups=False)
+    monkeypatch.setattr("hipo.app.metrics.strategic.open_annotated", lambda *_: run)
+    assert len(strategic_metrics(["run"]).discourses) == 50
+    assert max(held) < 50 + 5
 
 
 def test_models_are_compared_with_each_person(hipo: Hipo, trial: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from weakref import WeakValueDictionary
 
 from outputs.evaluation.shown_examples import chosen_examples
 from outputs.evaluation.writing import write_evaluation
@@ -170,13 +171,37 @@ def test_ten_items_are_shown_with_replies_half_of_them_with_a_wrong_one(tree):
 
 def test_examples_prefer_scenarios_that_were_not_shown_yet():
     found = list(rows(record((CONVERSATION,), ["lab/strong"]), cases=36))
-    items = {row.item: ShownItem(item=row.item, lines=(("a", "b"),)) for row in found}
-    chosen = chosen_examples(found, items, limit=10)
+    items = [ShownItem(item=row.item, lines=(("a", "b"),)) for row in found]
+    chosen = chosen_examples(found, lambda: items, limit=10)
     wrong = [mine[0].scenario for _, mine in chosen if not mine[0].right["declared"]["goal"]]
     right = [mine[0].scenario for _, mine in chosen if mine[0].right["declared"]["goal"]]
     assert len(wrong) + len(right) == 10
     assert len(set(wrong)) == len(wrong)
     assert len(set(right)) == len(right)
+
+
+def test_of_many_items_those_that_are_shown_alone_are_held_while_examples_are_chosen():
+    found = list(rows(record((CONVERSATION,), ["lab/strong"]), cases=36))
+    held, most = WeakValueDictionary(), []
+
+    def read():
+        for number, row in enumerate(found):
+            held[number] = item = ShownItem(item=row.item, lines=(("a", "b"),))
+            yield item
+            del item
+            most.append(len(held))
+
+    chosen = chosen_examples(found, read, limit=10)
+    assert len(found) > 20
+    assert len(chosen) == len(held) == 10
+    assert max(most) <= 11
+
+
+def test_rows_whose_item_is_not_there_are_not_shown():
+    found = list(rows(record((CONVERSATION,), ["lab/strong"]), cases=36))
+    items = [ShownItem(item=row.item, lines=(("a", "b"),)) for row in found[:4]]
+    chosen = chosen_examples(found, lambda: items, limit=10)
+    assert {item.item for item, _ in chosen} == {row.item for row in found[:4]}
 
 
 def test_words_labels_names_and_replies_stay_text(tmp_path):

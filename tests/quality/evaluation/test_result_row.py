@@ -33,6 +33,15 @@ def test_a_row_is_read_back_as_it_was_written(tmp_path):
     assert list(read_results(tmp_path / RESULTS)) == [ROW, ROW]
 
 
+def test_rows_share_what_all_of_them_would_remember_apart(tmp_path):
+    (tmp_path / RESULTS).write_bytes(ROW.to_line() * 2)
+    one, other = read_results(tmp_path)
+    copy = one.model_copy(update={"model": "lab/m"})
+    assert one.model_fields_set is other.model_fields_set
+    assert not other.model_fields_set
+    assert (copy.model, one.model) == ("lab/m", "offline/judge")
+
+
 def test_columns_of_somebody_elses_are_ignored():
     assert result_row(ROW.to_dict() | {"my_note": 3}) == ROW
 
