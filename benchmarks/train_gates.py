@@ -16,7 +16,7 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,9 +38,11 @@ from scenarios.lines.library import flow_lines, gold_lines, scenarios_with, stag
 CLASSES = FOLDER / "classes.yaml"
 FILES = {"goal_stated": GOAL_WEIGHTS, "refusal": REFUSAL_WEIGHTS}
 CLEAN = ("clean_goal", "clean_refusal")
+FOUND, LIBRARY, EVERYDAY = "found", "library", "everyday"
+"""Kinds of lines, beside those of the files of like words: those to be found, and what people say."""
 LIBRARY_WEIGHT = 0.6
 """What a line of the library counts beside one that was written for a list."""
-STRENGTH = 30.0
+STRENGTH = 100.0
 """The inverse of the weight of the penalty on large weights."""
 FEWEST_LINES = 2
 """Lines that have a feature, for it to have a weight."""
@@ -48,12 +50,13 @@ TOLERANCE = 1e-6
 """Of the gradient, at the end."""
 SMALLEST = 0.1
 """Weights below this are left out."""
-MOST_CLEAN, MOST_IN_LIBRARY = 0.02, 0.01
-"""Shares of like words of people and of lines of the library that may be flagged by models that were
-not trained with their author; with the next one they decide the threshold."""
-MOST_EVERYDAY = {"goal_stated": 0.005, "refusal": 0.003}
-"""The same of what people say everywhere, by gate: a line that is taken for a refusal is paid for once
-more, one that is taken for a goal is looked at."""
+MOST_FLAGGED = {
+    "goal_stated": {"clean_goal": 0.02, "clean_refusal": 0.02, LIBRARY: 0.01, EVERYDAY: 0.005},
+    "refusal": {"clean_goal": 0.02, "clean_refusal": 0.02, LIBRARY: 0.01, EVERYDAY: 0.003},
+}
+"""By gate, the shares of lines of each kind that may be flagged by models that were not trained with
+their author; they decide the threshold. A line that is taken for a refusal is paid for once more, one
+that is taken for a goal is looked at."""
 
 Array = NDArray[np.float64]
 
@@ -64,10 +67,12 @@ class Material:
 
     texts: Sequence[str]
     authors: Sequence[str]
-    said: Sequence[bool]
-    """Whether a line is one to be found."""
-    of_library: Sequence[bool]
-    everyday: Sequence[bool]
+    kinds: Sequence[str]
+    """What each is, as :data:`MOST_FLAGGED` names it; or to be found."""
+
+    def are(self, kind: str) -> NDArray[np.bool_]:
+        """Return which lines are of a kind."""
+        return np.array(self.kinds) == kind
 
 
 def beside(gate: str, text: str) -> bool:
@@ -79,18 +84,17 @@ def material(gate: str) -> Material:
     """Return the lines of all authors, and those of the library, shared out among the authors."""
     names = authors()
     rows = [
-        (text, author, name == gate, False, False)
+        (text, author, FOUND if name == gate else name)
         for author in (*names, AFTERWARDS)
         for name in (gate, *CLEAN)
         for text in lines(f"seen/{author}", name)
     ]
     for place, scenario in enumerate(sorted({*scenarios_with("stage"), *scenarios_with("gold")})):
         author = names[place % len(names)]
-        rows += [(text, author, False, True, False) for text in _in_library(scenario)]
-    for name in ("spoken", "everyday"):
+        rows += [(text, author, LIBRARY) for text in _in_library(scenario)]
+    for name, kind in (("spoken", LIBRARY), ("everyday", EVERYDAY)):
         shared = enumerate(lines("seen", name))
-        everyday = name == "everyday"
-        rows += [(t, names[at % len(names)], False, not everyday, everyday) for at, t in shared]
+        rows += [(text, names[place % len(names)], kind) for place, text in shared]
     return Material(*zip(*dict.fromkeys(rows), strict=True))
 
 
@@ -122,8 +126,8 @@ def fit(data: Material, found: Sequence[set[str]], chosen: NDArray[np.bool_]) ->
     some = [one for one, use in zip(found, chosen, strict=True) if use]
     counted = Counter(feature for one in some for feature in one)
     names = sorted(name for name, count in counted.items() if count >= FEWEST_LINES)
-    said, of_library = np.array(data.said)[chosen], np.array(data.of_library)[chosen]
-    rows, counts = _rows(some, names), np.where(of_library, LIBRARY_WEIGHT, 1.0)
+    said = data.are(FOUND)[chosen]
+    rows, counts = _rows(some, names), np.where(data.are(LIBRARY)[chosen], LIBRARY_WEIGHT, 1.0)
     leaning = _leaning(rows, said, counts)
     model = LogisticRegression(C=STRENGTH, tol=TOLERANCE, max_iter=10_000)
     with threadpool_limits(1):  # sums in another order end elsewhere, and weights are shipped
@@ -160,29 +164,16 @@ class Across:
     scores: Array
     beside: NDArray[np.bool_]
     """Whether a gate flags a line with any threshold."""
-    most_everyday: float
+    most: Mapping[str, float]
+    """By kind of line, the share that may be flagged."""
 
     @property
     def threshold(self) -> float:
         """Return the lowest number for which scores above it keep all shares of false alarms."""
-        kinds = self.kinds()
-        like = kinds["like words"] & (np.array(self.data.authors) != AFTERWARDS)
+        known = np.array(self.data.authors) != AFTERWARDS
         return max(
-            self._above(like, MOST_CLEAN),
-            self._above(kinds["library"], MOST_IN_LIBRARY),
-            self._above(kinds["everyday"], self.most_everyday),
+            self._above(self.data.are(kind) & known, most) for kind, most in self.most.items()
         )
-
-    def kinds(self) -> dict[str, NDArray[np.bool_]]:
-        """Return which lines are of each kind."""
-        said, of_library = np.array(self.data.said), np.array(self.data.of_library)
-        everyday = np.array(self.data.everyday)
-        return {
-            "found": said,
-            "like words": ~said & ~of_library & ~everyday,
-            "library": of_library,
-            "everyday": everyday,
-        }
 
     def _above(self, lines_of: NDArray[np.bool_], most: float) -> float:
         rest = np.sort(self.scores[lines_of & ~self.beside])[::-1]
@@ -194,12 +185,13 @@ class Across:
         over = (self.scores > self.threshold) | self.beside
         by = np.array(self.data.authors)
         owns = {"all": by != AFTERWARDS, **{author: by == author for author in authors()}}
-        kinds = self.kinds()
+        kinds = {kind: self.data.are(kind) for kind in (FOUND, *self.most)}
         return [
-            f"{name:8}"
+            f"{name:10}"
             + "".join(
                 f"  {kind} {np.mean(over[own & what]):.3f} of {sum(own & what):4}"
                 for kind, what in kinds.items()
+                if any(own & what)
             )
             for name, own in owns.items()
         ]
@@ -215,7 +207,7 @@ def across(gate: str) -> Across:
         model = fit(data, found, ~own)
         scores[own] = model.scores([one for one, use in zip(found, own, strict=True) if use])
     sure = np.array([beside(gate, text) for text in data.texts]) & (scores >= DOUBTFUL / SCALE)
-    return Across(data, scores, sure, MOST_EVERYDAY[gate])
+    return Across(data, scores, sure, MOST_FLAGGED[gate])
 
 
 def word_classes(gate: str) -> dict[str, str]:

