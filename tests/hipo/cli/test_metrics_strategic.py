@@ -89,7 +89,7 @@ def test_other_labels_of_a_run_are_not_held(monkeypatch: pytest.MonkeyPatch) -> 
             about = Subject(f"case{number}", "arm", 1)
             yield Annotation(about, "juror", "m", "cobra.commitment", "neutral")
             yield Annotation(about, "declared", "responder", "veracity", "Quality")
-            held.append(sum(isinstance(one, Annotation) for one in gc.get_objects()))
+            held.append(sum(type(one) is Annotation for one in gc.get_objects()))
 
     run = Annotated(("run",), load_scheme("hipo"), read, lambda: iter(()), has_groups=False)
     monkeypatch.setattr("hipo.app.metrics.strategic.open_annotated", lambda *_: run)

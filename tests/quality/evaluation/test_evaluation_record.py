@@ -77,5 +77,5 @@ def test_items_are_read_as_they_were_written_and_damage_is_told_with_its_line(tm
         file.write("\n[]\n")
     with pytest.raises(InputError, match=r"items\.jsonl:4"):
         list(read_items(tmp_path))
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="no such file"):
         list(read_items(tmp_path / "elsewhere"))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.review.reviewing import ReviewOptions, open_review
+from quality.web.access import Access
 from scenarios.errors import UsageError
 from tests.factories import make_run
 
@@ -23,9 +24,9 @@ def test_a_run_without_dialogues_is_told_with_what_would_help(
 ) -> None:
     make_run(tmp_path / "run", [])
 
-    def asked(*_: object) -> None:
+    def announced(*_: object) -> None:
         raise AssertionError("nobody is let in")
 
     with pytest.raises(UsageError) as caught:
-        open_review(tmp_path / "run", options, asked, asked)
+        open_review(tmp_path / "run", options, lambda _: Access(), announced)
     assert hint in str(caught.value.hint)
