@@ -60,7 +60,8 @@ class NearDuplicates:
     """Compares each dialogue with the latest of its run, by word triples and by embedding.
 
     Only improvised turns count, since the opening is the same by design; so are two arms that
-    play the same case. Memory is bounded by the window: the oldest dialogue is forgotten first.
+    play the same case. Memory is bounded by the window: the oldest dialogue is forgotten first. Of
+    those that many words suggest, the latest are looked at (:data:`~quality.gates.signatures.MOST_ALIKE`).
     Feed it the dialogues in one fixed order, those of an earlier session included: of two
     duplicates the later one is flagged.
     """

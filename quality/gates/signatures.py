@@ -150,8 +150,9 @@ class SignatureIndex:
     def alike(self, signature: Signature, least: float) -> Iterator[tuple[int, float]]:
         """Yield number and likeness of those that share a band, the likeliest first.
 
-        Likeness is the share of permutations with the same least hash, about the Jaccard
-        similarity of the sets. Of equals the earliest comes first.
+        Of each band the latest :data:`MOST_ALIKE` are looked at. Likeness is the share of
+        permutations with the same least hash, about the Jaccard similarity of the sets. Of equals
+        the earliest comes first.
 
         Args:
             signature: of a new set.

@@ -72,13 +72,8 @@ def reasoning(
         say(f"written: {plural(len(found.write_logs(logs)), 'log')} in {logs}")
     for written in _write(found, make_form, complete, merge):
         say(f"written: {written}")
-    figures = found.figures()
-    oddities = found.oddities
-    deliver(
-        lambda: reasoning_as_json(figures, oddities),
-        lambda: reasoning_as_text(figures, oddities),
-        json_target,
-    )
+    shown = (found.figures(), found.oddities)
+    deliver(lambda: reasoning_as_json(*shown), lambda: reasoning_as_text(*shown), json_target)
     return ExitCode.DONE
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from hipo.app.review.gold_run import make_gold_run
+from tests.quality.review.chromium import chromium
 from tests.quality.review.serving import generated_run
 
 
@@ -50,3 +53,17 @@ def _gold_lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def gold_folder(_gold_lines: Path, tmp_path: Path) -> Path:
     """The gold lines, which nobody has read."""
     return Path(shutil.copytree(_gold_lines, tmp_path / "gold"))
+
+
+@pytest.fixture(scope="module")
+def _browser(_ten_dialogues: Path, _verified_dialogues: Path) -> Iterator[Browser]:
+    with chromium() as found:  # no run can be made in this thread as long as it is open
+        yield found
+
+
+@pytest.fixture
+def browser(_browser: Browser) -> Iterator[Browser]:
+    """A browser that knows nothing of the tests before."""
+    yield _browser
+    for context in _browser.contexts:
+        context.close()

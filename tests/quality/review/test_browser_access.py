@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from playwright.sync_api import Browser, Page
 from tests.quality.review.chromium import (
     IN_SIGHT,
     arrive,
-    chromium,
     come_in,
     has_focus,
     look_at,
@@ -29,20 +27,6 @@ DESCRIPTION = """(e => document.getElementById(
   e.closest('[aria-describedby]').getAttribute('aria-describedby')).textContent)(document.activeElement)"""
 COLOURS = """['::placeholder', null].map(
   (part, i) => getComputedStyle(document.querySelector(i ? '.mode' : '#code'), part).color)"""
-
-
-@pytest.fixture(scope="module")
-def _browser(_ten_dialogues: Path, _verified_dialogues: Path) -> Iterator[Browser]:
-    with chromium() as found:  # no run can be made in this thread as long as it is open
-        yield found
-
-
-@pytest.fixture
-def browser(_browser: Browser) -> Iterator[Browser]:
-    """A browser that knows nothing of the tests before."""
-    yield _browser
-    for context in _browser.contexts:
-        context.close()
 
 
 def seated(browser: Browser, site: Served, **options: object) -> Page:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from pipeline.store.reviews import ReviewStore
 from tests.quality.review.chromium import (
     LONGEST_MS,
     arrive,
-    chromium,
     come_in,
     give_name,
     has_focus,
@@ -29,20 +27,6 @@ STEP = """JSON.stringify([
   location.href, document.forms.answers?.dataset.stage,
   [...document.querySelectorAll('.section.active')].map(s => s.dataset.section),
 ])"""
-
-
-@pytest.fixture(scope="module")
-def _browser(_ten_dialogues: Path, _verified_dialogues: Path) -> Iterator[Browser]:
-    with chromium() as found:  # no run can be made in this thread as long as it is open
-        yield found
-
-
-@pytest.fixture
-def browser(_browser: Browser) -> Iterator[Browser]:
-    """A browser that knows nothing of the tests before."""
-    yield _browser
-    for context in _browser.contexts:
-        context.close()
 
 
 def review_one(page: Page) -> None:
