@@ -48,7 +48,7 @@ FEWEST_LINES = 2
 """Lines that have a feature, for it to have a weight."""
 TOLERANCE = 1e-6
 """Of the gradient, at the end."""
-SMALLEST = 0.1
+SMALLEST = 0.2
 """Weights below this are left out."""
 MOST_FLAGGED = {
     "goal_stated": {"clean_goal": 0.02, "clean_refusal": 0.02, LIBRARY: 0.01, EVERYDAY: 0.005},
