@@ -156,6 +156,7 @@ def test_an_expert_begins_where_answers_differ_and_settles_by_enter(
         page = new_page(browser)
         come_in(page, site.link("expert"), "Eve")
         page.goto(f"{site.url}/adjudicate")
+        has_focus(page, "tbody a")
         page.keyboard.press("Enter")
         arrive(page, "#adjudication")
         has_focus(page, "tr.differs select")
