@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -26,6 +26,8 @@ TOKENS_AT_ONCE = 1_024
 """Tokens that go through the layers together: enough for a product of matrices, few for a cache."""
 TOKENS_BEFORE_TORCH = 12_000
 """After how many tokens importing torch, which computes faster, costs less than it saves."""
+_FEWEST_TOKENS: Final = 256
+"""Fewer are not divided among threads."""
 _HEAD: Final = 32
 """Numbers of a token in one head."""
 _COMPUTED: Final[Mapping[str, Any]] = {
@@ -41,8 +43,11 @@ _COMPUTED: Final[Mapping[str, Any]] = {
 class Arithmetic(Protocol):
     """The steps that depend on what computes them. Matrices have a row a token."""
 
-    def computing(self) -> AbstractContextManager[object]:
-        """Return the context in which the other steps are taken."""
+    threads: int
+    """How many groups of texts are computed at once."""
+
+    def each(self, work: Callable[[list[int]], None], groups: Sequence[list[int]]) -> None:
+        """Do the work on each group; the other steps are taken within it."""
 
     def matrix(self, numbers: Matrix) -> Any:
         """Return numbers as what the other steps take."""
@@ -75,15 +80,18 @@ class Arithmetic(Protocol):
 class NumpyArithmetic:
     """Computes with numpy, which is imported anyway."""
 
+    threads = 1
+    """Beside a busy event loop, more would spin and wait for each other."""
     _EDGE: Final = 64
     """Rows whose numbers stay in a cache."""
 
-    def computing(self) -> AbstractContextManager[object]:
-        """Let one thread compute: beside a busy event loop, more would spin and wait for each other."""
+    def each(self, work: Callable[[list[int]], None], groups: Sequence[list[int]]) -> None:
+        """Do the work on each group, on this thread alone."""
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 - comes with hipo[embeddings]
 
-        limited: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
-        return limited
+        with threadpool_limits(1, user_api="blas"):
+            for group in groups:
+                work(group)
 
     def matrix(self, numbers: Matrix) -> Matrix:
         """Return them as they are."""
@@ -154,18 +162,33 @@ def _normal_above(x: Matrix) -> Matrix:
 
 
 class TorchArithmetic:
-    """Computes with torch."""
+    """Computes with torch, on as many threads as torch would take."""
 
     def __init__(self) -> None:
         """Import torch, which takes seconds."""
         import torch  # noqa: PLC0415
 
         self._torch = torch
+        self.threads = torch.get_num_threads()
 
-    def computing(self) -> AbstractContextManager[object]:
-        """Keep nothing for gradients."""
-        context: AbstractContextManager[object] = self._torch.inference_mode()
-        return context
+    def each(self, work: Callable[[list[int]], None], groups: Sequence[list[int]]) -> None:
+        """Do the work on each group, several groups at a time.
+
+        Each thread takes a group of its own. Several on one group, as torch has them, wait for each
+        other after every step, and for long where another process has one of the processors.
+        """
+
+        def alone(group: list[int]) -> None:
+            with self._torch.inference_mode():  # nothing is kept for gradients
+                work(group)
+
+        try:
+            with ThreadPoolExecutor(
+                self.threads, "minilm", self._torch.set_num_threads, (1,)
+            ) as pool:
+                list(pool.map(alone, groups))
+        finally:
+            self._torch.set_num_threads(self.threads)  # torch also takes it for threads to come
 
     def matrix(self, numbers: Matrix) -> Any:
         """Return a tensor over the same memory."""
@@ -247,9 +270,12 @@ class MiniLm:
         if isinstance(self._arithmetic, NumpyArithmetic) and self._tokens > TOKENS_BEFORE_TORCH:
             self._use(TorchArithmetic())
         rows: Matrix = np.empty((len(texts), self._words.shape[1]), np.float32)
-        with self._arithmetic.computing():
-            for chosen in _groups([len(text) for text in tokens]):
-                rows[chosen] = self._means([tokens[i] for i in chosen])
+
+        def compute(chosen: list[int]) -> None:
+            rows[chosen] = self._means([tokens[i] for i in chosen])
+
+        groups = _groups([len(text) for text in tokens], self._arithmetic.threads)
+        self._arithmetic.each(compute, list(groups))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return rows
 
@@ -323,12 +349,13 @@ def _steps(weights: Mapping[str, Matrix], layers: int) -> list[tuple[Matrix, Mat
     return found
 
 
-def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
+def _groups(lengths: Sequence[int], threads: int) -> Iterator[list[int]]:
     """Yield which texts go through the layers together, by their places, the shorter ones first."""
+    most = min(TOKENS_AT_ONCE, max(_FEWEST_TOKENS, math.ceil(sum(lengths) / threads)))
     group: list[int] = []
     tokens = 0
     for place in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        if group and tokens + lengths[place] > TOKENS_AT_ONCE:
+        if group and tokens + lengths[place] > most:
             yield group
             group, tokens = [], 0
         group.append(place)

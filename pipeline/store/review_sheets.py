@@ -45,6 +45,7 @@ _SHEETS = f"""
 # Cross joins are done in the order in which they are written: other ways would go through every item.
 _PAGE_OF_SHEETS = _SHEETS.format("s.seq > ?")
 _SHEETS_OF_ITEM = _SHEETS.format("+s.seq > ? and s.item = ?")
+_SHEETS_OF_ANNOTATOR = _SHEETS.format("s.seq > ? and s.annotator = ?")
 _ITEMS = f"""
     select {_ITEM}, (select count(*) from assignments s where s.item = i.seq and s.state = 'done')
     from review_items i {_OF_ITEM} where i.study = ? order by i.seq"""  # noqa: S608 - constants only
@@ -95,10 +96,22 @@ class SheetLog:
         self._writer = writer
         self._file = file
 
-    def sheets(self, study: ReviewStudy, *, item: int | None = None) -> Iterator[Sheet]:
-        """Yield every answer that is finished, in the order items were given out."""
-        last, of = 0, () if item is None else (item,)
-        statement = _SHEETS_OF_ITEM if of else _PAGE_OF_SHEETS
+    def sheets(
+        self, study: ReviewStudy, *, item: int | None = None, annotator: int | None = None
+    ) -> Iterator[Sheet]:
+        """Yield every answer that is finished, in the order items were given out.
+
+        Args:
+            study: the study.
+            item: only answers to this one.
+            annotator: only answers of this person, whatever the item.
+        """
+        last, statement = 0, _PAGE_OF_SHEETS
+        of: tuple[int, ...] = ()
+        if annotator is not None:
+            statement, of = _SHEETS_OF_ANNOTATOR, (annotator,)
+        elif item is not None:
+            statement, of = _SHEETS_OF_ITEM, (item,)
         while True:
             rows = self._reader.execute(statement, (study.seq, last, *of)).fetchall()
             if not rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import StatisticsError, correlation, fmean
 
@@ -22,6 +22,7 @@ from quality.evaluation.scoring_results import groups_of
 from scenarios.schemes.model import Dimension
 
 _Key = tuple[str, str, str, str, Grouping]
+_Labelled = defaultdict[str, defaultdict[str, list[Answer]]]
 _FEWEST = 3
 """Fewer groups have no order that could be compared."""
 
@@ -59,7 +60,7 @@ class KappaByGroup:
 def kappa_by_group(
     scores: Iterable[Scores],
     rows: Iterable[ResultRow],
-    people: Sequence[Answer],
+    people: Iterable[Answer],
     dimensions: Mapping[str, Dimension],
 ) -> list[KappaByGroup]:
     """Set the mean accuracy of models in each group of items beside the kappa of people there.
@@ -75,10 +76,10 @@ def kappa_by_group(
 
     Source: CEI, section 6: rho over five subtypes.
     """
-    items: defaultdict[tuple[str, Grouping, str], set[str]] = defaultdict(set)
+    items: defaultdict[tuple[str, Grouping, str], dict[str, None]] = defaultdict(dict)
     for row in rows:
         for by, group in groups_of(row).items():
-            items[row.task, by, group].add(place_of(row))
+            items[row.task, by, group][place_of(row)] = None
     accuracies: defaultdict[_Key, defaultdict[str, dict[str, float]]] = defaultdict(
         lambda: defaultdict(dict)
     )
@@ -88,15 +89,18 @@ def kappa_by_group(
             if found.accuracy.value is not None:
                 key = (one.reference, one.task, one.mode, one.dimension, found.by)
                 accuracies[key][found.group][one.model] = found.accuracy.value
+    labelled = _by_dimension(people)
     tables = []
     for key, by_group in accuracies.items():
         _, task, _, dimension, by = key
+        known = labelled[dimension]
         groups = [
             GroupKappa(group, len(said), kappa, fmean(of_models), found)
             for group, found in by_group.items()
             for of_models in ([found[who] for who in found if not is_people(who)],)
             if of_models
-            for said in (_labelled(people, dimension, items[task, by, group]),)
+            for of_group in (items[task, by, group],)
+            for said in ({item: known[item] for item in of_group if item in known},)
             for kappa in (_fleiss_kappa(dimensions[dimension], said),)
             if kappa is not None and len(said) >= FEWEST_ITEMS
         ]
@@ -110,12 +114,11 @@ def kappa_by_group(
     return tables
 
 
-def _labelled(people: Iterable[Answer], dimension: str, items: Set[str]) -> dict[str, list[Answer]]:
-    """Return the answers on a dimension to some items, by item."""
-    found: defaultdict[str, list[Answer]] = defaultdict(list)
+def _by_dimension(people: Iterable[Answer]) -> _Labelled:
+    """Return the answers by dimension and item."""
+    found: _Labelled = defaultdict(lambda: defaultdict(list))
     for answer in people:
-        if answer.dimension == dimension and answer.item in items:
-            found[answer.item].append(answer)
+        found[answer.dimension][answer.item].append(answer)
     return found
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from pipeline.store.reviews import ReviewStore
 from quality.review.dashboard import minutes_left
-from quality.review.exhibits import ReviewDialogue
+from quality.review.exhibits import Exhibits, ReviewDialogue
 from quality.review.forms import Filled, form_values, read_form
-from quality.review.gold import gold_labels, scores
+from quality.review.gold import Score, gold_labels, scores
 from quality.review.opinions import (
     opinion_values,
     read_opinion,
@@ -277,7 +279,7 @@ async def finish_page(request: Request) -> Response:
         done=done,
         left=total - done,
         filtered=bool(guest.visit.category or guest.visit.reason),
-        scores=_scores(service, person.code) if finished else [],
+        scores=await asyncio.to_thread(_scores, service, person.seq) if finished else [],
     )
 
 
@@ -290,16 +292,21 @@ async def finish(request: Request) -> Response:
     return RedirectResponse("/finish", 303)
 
 
-def _scores(service: ReviewService, code: str) -> list[object]:
-    final = service.store.sheets.adjudications(service.study)
-    mine = [s for s in service.store.sheets.sheets(service.study) if s.annotator == code]
-    gold = {
-        sheet.item.seq: gold_labels(
-            service.exhibits.of(sheet.item), final.get(sheet.item.seq), service.study
-        )
-        for sheet in mine
-    }
-    return list(scores(service.scheme, mine, gold))
+def _scores(service: ReviewService, annotator: int) -> list[Score]:
+    """Return how far the answers of an annotator agree with the gold.
+
+    They are read beside the thread that answers everybody else: many take seconds.
+    """
+    study = service.study
+    with ReviewStore.open(service.store.folder) as store:
+        final = store.sheets.adjudications(study)
+        mine = list(store.sheets.sheets(study, annotator=annotator))
+        exhibits = Exhibits(store, service.scheme, study, service.scenario_of)
+        gold = {
+            sheet.item.seq: gold_labels(exhibits.of(sheet.item), final.get(sheet.item.seq), study)
+            for sheet in mine
+        }
+    return scores(service.scheme, mine, gold)
 
 
 def _mine(service: ReviewService, guest: VisitorSession, number: int) -> Assignment:

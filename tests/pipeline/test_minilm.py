@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -62,6 +63,33 @@ def test_torch_goes_on_with_the_same_rows_after_many_tokens(
     for _ in range(2):
         assert model.embed(TEXTS) == pytest.approx(expected, abs=1e-6)
     assert len(begun) == 1
+
+
+def test_torch_computes_every_group_of_texts_on_one_thread(
+    folder: Path, expected: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch  # noqa: PLC0415
+
+    seen: list[int] = []
+    means = MiniLm._means
+
+    def counted(self: MiniLm, texts: Sequence[np.ndarray]) -> np.ndarray:
+        seen.append(torch.get_num_threads())
+        return means(self, texts)
+
+    monkeypatch.setattr(minilm, "TOKENS_BEFORE_TORCH", 0)
+    monkeypatch.setattr(MiniLm, "_means", counted)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        model = MiniLm(folder)
+        assert model.embed(TEXTS) == pytest.approx(expected, abs=1e-6)
+        assert len(seen) >= 3
+        assert model.embed(TEXTS[:1]) == pytest.approx(expected[:1], abs=1e-6)
+        assert set(seen) == {1}
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_nothing_to_embed_gives_no_row(folder: Path) -> None:

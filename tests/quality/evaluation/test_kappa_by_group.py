@@ -42,8 +42,18 @@ RIGHT = {"one": 0, "two": 10, "three": 5, "too small": 8}
 """Of ten lines, how many the model has right."""
 
 
-def found_in(groups):
-    rows, people = [], []
+class ReadAnswers(list):
+    """Counts how often its answers are read."""
+
+    times = 0
+
+    def __iter__(self):
+        self.times += 1
+        return super().__iter__()
+
+
+def answered_in(groups):
+    rows, people = [], ReadAnswers()
     for group in groups:
         pairs = PAIRS[group]
         for place, pair in enumerate(pairs):
@@ -56,7 +66,18 @@ def found_in(groups):
             ]
     known = human_baseline(rows, people, LABELS, hidden={})
     scores = score_results(known, LABELS, how=QUICK).scores
-    return kappa_by_group(scores, rows, people, {"veracity": VERACITY})
+    return scores, rows, people
+
+
+def found_in(groups):
+    return kappa_by_group(*answered_in(groups), {"veracity": VERACITY})
+
+
+def test_answers_are_read_once_however_many_groups_there_are():
+    scores, rows, people = answered_in(PAIRS)
+    before = people.times
+    assert kappa_by_group(scores, rows, people, {"veracity": VERACITY})
+    assert people.times == before + 1
 
 
 def test_people_agree_least_where_the_model_is_best():
