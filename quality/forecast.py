@@ -38,6 +38,11 @@ class Pilot:
     cost_usd: float | None
     """For generating and judging; None: unknown."""
 
+    @property
+    def unjudged(self) -> int:
+        """Dialogues without a verdict, since the pilot ended before."""
+        return self.generated - self.accepted - self.pending - self.discarded
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:

@@ -16,8 +16,9 @@ from pipeline.providers.errors import (
     UnknownModel,
 )
 from pipeline.providers.protocol import Reply, Request, Structured, Usage
-from pipeline.spending.accounting import NO_EXCESS, prompt_bound
+from pipeline.spending.accounting import prompt_bound
 from pipeline.store.answering_models import called
+from pipeline.store.excess import NO_EXCESS
 from scenarios.arms import StructuredWish
 from scenarios.log import logger
 

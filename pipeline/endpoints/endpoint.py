@@ -149,6 +149,8 @@ class Endpoint:
     def __post_init__(self) -> None:
         self._endless = self.retry.endless()
         self.address = ModelAddress(self.provider.name, self.provider.base_url, self.model)
+        known = self.link.excess_of(self.address)
+        self.capabilities.excess = self.capabilities.excess.joined(known)
 
     @property
     def name(self) -> str:

@@ -24,11 +24,11 @@ from pipeline.endpoints.signs import call_sign
 from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
-from pipeline.spending.accounting import NO_EXCESS, Excess
 from pipeline.spending.budget import Ledger, Reservation
 from pipeline.stopping.stop import Stop
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import CallLog, lost_row
+from pipeline.store.excess import NO_EXCESS, Excess
 from scenarios.quick_records import quickly_made
 
 
@@ -98,6 +98,9 @@ class RunLink(Protocol):
     def count_hits(self, count: int) -> None:
         """Count samples that did not have to be drawn again."""
 
+    def excess_of(self, address: ModelAddress | None) -> Excess:
+        """Return how much more than it may an endpoint counts, as is known here by now."""
+
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait until a request may be sent.
 
@@ -140,7 +143,7 @@ class LocalRun:
         self._calls = calls
         self._ledger = ledger
         self._limiters = limiters
-        self._excess: dict[ModelAddress, Excess] = {}
+        self._excess = calls.excess()
 
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait for the endpoint, a place at it, then the budget; see :meth:`RunLink.permit`."""
@@ -156,13 +159,13 @@ class LocalRun:
                 gate.give_back(admission)
                 raise
             if gate.holds(admission):
-                return Permit(request, reservation, admission, entry, self._known(request))
+                known = self.excess_of(request.address)
+                return Permit(request, reservation, admission, entry, known)
             # An outage began meanwhile: who waits for its end holds nothing.
             self.give_back(Permit(request, reservation, admission, entry))
 
-    def _known(self, request: PermitRequest) -> Excess:
-        """Return how much more than it may an endpoint counts, as far as is known."""
-        address = request.address
+    def excess_of(self, address: ModelAddress | None) -> Excess:
+        """Return how much more than it may an endpoint counts; see :meth:`RunLink.excess_of`."""
         return NO_EXCESS if address is None else self._excess.get(address, NO_EXCESS)
 
     def give_back(self, permit: Permit) -> None:
@@ -247,8 +250,11 @@ class LocalRun:
         """Charge the budget, tell gate and limiter what it came to, and give the place back."""
         permit, row = settlement.permit, settlement.row
         address = permit.request.address
-        if address is not None and settlement.excess != NO_EXCESS:
-            self._excess[address] = self._known(permit.request).joined(settlement.excess)
+        known = self.excess_of(address)
+        learnt = known.joined(settlement.excess)
+        if address is not None and learnt != known:
+            self._excess[address] = learnt
+            self._calls.keep_excess(self._excess)
         unknown = row.prompt_tokens is None and row.charged_tokens > 0
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.address)

@@ -19,9 +19,9 @@ from pipeline.executors.prompt_texts import Layout, ReceivedTexts, SentTexts
 from pipeline.playing.engine import Job
 from pipeline.playing.runner import JobFailure
 from pipeline.providers.outcome import CallOutcome
-from pipeline.spending.accounting import NO_EXCESS, Excess
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
+from pipeline.store.excess import NO_EXCESS, Excess
 from scenarios.case import Case
 from scenarios.dialogue import Turn
 

@@ -70,7 +70,10 @@ async def _keep(driver: Driver, name: str, start: Start, notice: Callable[[str],
             return ended
         if idle >= MOST_IDLE:
             return f"{ended}, {idle} times in a row before it did anything"
-        notice(f"{ended}: another one plays its dialogues again")
+        notice(
+            f"{ended}: another one plays its dialogues again;"
+            " what it had in flight is charged at its worst"
+        )
 
 
 async def _all_ready(driver: Driver, keeping: Sequence[asyncio.Future[str]]) -> None:

@@ -23,10 +23,12 @@ from pipeline.executors.messages import (
 )
 from pipeline.executors.prompt_texts import SentTexts
 from pipeline.playing.runner import JobFailed, JobFailure
+from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.spending.budget import Reservation
 from pipeline.stopping.stop import MustStop, Stop, Stopped
 from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
+from pipeline.store.excess import NO_EXCESS, Excess
 from scenarios.errors import UsageError
 
 LEASE_S = 0.25
@@ -81,6 +83,10 @@ class RemoteRun:
     def count_hits(self, count: int) -> None:
         """Have the driver count them."""
         self._stream.send(Hits(count))
+
+    def excess_of(self, address: ModelAddress | None) -> Excess:
+        """Return nothing: what the driver knows comes with each permit."""
+        return NO_EXCESS
 
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait for the driver's permission; see :meth:`RunLink.permit`."""

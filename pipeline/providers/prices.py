@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pipeline.providers.protocol import Usage
+from scenarios.plural import enumerated
+from scenarios.strict import BrokenRule, Strict, refuse_broken
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent / "data" / "prices.yaml"
@@ -32,6 +34,11 @@ class Price:
     cache_write: float | None = None
     """Prompt tokens written to the endpoint's cache; None charges them ``WRITE_SHARE`` times the
     others, for whoever tells how many these are takes that much."""
+    long_above: int | None = None
+    """Prompt tokens above which a whole request costs more; None: it never does."""
+    long_input: float = 0.0
+    """Of a request that is longer; what the cache serves or takes costs more by as much."""
+    long_output: float = 0.0
 
     @property
     def _write_rate(self) -> float:
@@ -44,40 +51,89 @@ class Price:
         spent = fresh * self.input + usage.cached * cached_rate + usage.completion * self.output
         return (spent + usage.cache_written * self._write_rate) / MILLION
 
+    def of_request(self, prompt_tokens: int) -> Price:
+        """Return the price of a request with a prompt of this length."""
+        if self.long_above is None or prompt_tokens <= self.long_above:
+            return self
+        dearer = self.long_input / self.input if self.input else 1.0
+        return Price(
+            self.long_input,
+            self.long_output,
+            _scaled(self.cached_input, dearer),
+            _scaled(self.cache_write, dearer),
+        )
+
     def times(self, factor: float) -> Price:
         """Return the price at a discount, e.g. ``times(0.5)``."""
-        cached, written = self.cached_input, self.cache_write
         return Price(
             self.input * factor,
             self.output * factor,
-            None if cached is None else cached * factor,
-            None if written is None else written * factor,
+            _scaled(self.cached_input, factor),
+            _scaled(self.cache_write, factor),
+            self.long_above,
+            self.long_input * factor,
+            self.long_output * factor,
         )
 
     def worst(self, prompt_tokens: int, max_tokens: int, n: int = 1) -> float:
         """Return the most USD a request can cost: nothing cached, every sample at full length."""
-        dearest = max(self.input, self.cached_input or 0.0, self._write_rate)
-        return (prompt_tokens * dearest + n * max_tokens * self.output) / MILLION
+        prices = (self, self.of_request(prompt_tokens))
+        return (
+            max(
+                prompt_tokens * max(one.input, one.cached_input or 0.0, one._write_rate)
+                + n * max_tokens * one.output
+                for one in prices
+            )
+            / MILLION
+        )
+
+
+def _scaled(rate: float | None, factor: float) -> float | None:
+    return None if rate is None else rate * factor
 
 
 Dollars = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
 """US dollars per million tokens, as a number: true is none, though Python takes it for 1."""
 
 
-class _PriceRow(BaseModel):
-    """One line of a price file."""
+_LONG = ("long_above", "long_input", "long_output")
+"""The fields that say what long prompts cost."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+
+class PriceSetting(Strict):
+    """What a model costs, in US dollars per million tokens."""
 
     input: Dollars
     output: Dollars
     cached_input: Dollars | None = None
     cache_write: Dollars | None = None
-    as_of: date | None = None
+    long_above: Annotated[int, Field(gt=0, strict=True)] | None = None
+    """Prompt tokens above which a request costs ``long_input`` and ``long_output``."""
+    long_input: Dollars | None = None
+    long_output: Dollars | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        """Take what long prompts cost as a whole or not at all."""
+        named = [name for name in _LONG if getattr(self, name) is not None]
+        missing = [name for name in _LONG if name not in named]
+        if named and missing:
+            found = f"found no {enumerated(missing)}, expected {enumerated(_LONG)} together"
+            refuse_broken([BrokenRule((named[0],), found)])
+        return self
 
     def price(self) -> Price:
         """Return the numbers alone."""
-        return Price(self.input, self.output, self.cached_input, self.cache_write)
+        return Price(
+            self.input, self.output, self.cached_input, self.cache_write,
+            self.long_above, self.long_input or 0.0, self.long_output or 0.0,
+        )  # fmt: skip
+
+
+class _PriceRow(PriceSetting):
+    """One line of a price file."""
+
+    as_of: date | None = None
 
 
 class _PriceFile(BaseModel):

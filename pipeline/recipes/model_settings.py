@@ -6,21 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from pipeline.providers.prices import Dollars
+from pipeline.providers.prices import PriceSetting
 from pipeline.providers.untrusted import MOST_TOKENS
 from scenarios.arms import StructuredWish
 from scenarios.strict import Strict
 
 _ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
-
-
-class PriceSetting(Strict):
-    """What a model costs, in US dollars per million tokens."""
-
-    input: Dollars
-    output: Dollars
-    cached_input: Dollars | None = None
-    cache_write: Dollars | None = None
 
 
 AnswerTokens = Annotated[int, Field(ge=16, le=MOST_TOKENS)]

@@ -14,6 +14,7 @@ from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
 from pipeline.spending.budget import Reservation
 from pipeline.store.call_rows import RequestOrigin, RequestRow
+from pipeline.store.excess import Excess
 from scenarios.quick_records import quickly_made
 
 
@@ -54,27 +55,6 @@ class Bound:
     def likely_tokens(self) -> int:
         """A guess that is less far off: text has some four bytes a token."""
         return self.prompt_tokens // 4 + self.completion_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Excess:
-    """How much more an endpoint counts than what is asked of it allows, as far as is known."""
-
-    prompt_tokens: int = 0
-    """Tokens of the longest prompt that was counted as more than its bytes, as where an endpoint puts
-    words of its own before it; so many are added to every prompt."""
-    answers: float = 1.0
-    """How many times as long as they may be answers are."""
-
-    def joined(self, other: Excess) -> Excess:
-        """Return the larger of each."""
-        return Excess(
-            max(self.prompt_tokens, other.prompt_tokens), max(self.answers, other.answers)
-        )
-
-
-NO_EXCESS = Excess()
-"""Of an endpoint that keeps to what is asked of it."""
 
 
 def prompt_bound(request: Request) -> int:
@@ -126,7 +106,8 @@ class AttemptAccount:
             charged, tokens = self._bound.usd, self._bound.tokens
         else:
             tokens = usage.prompt + usage.completion
-            cost = None if self._price is None else self._price.cost(usage)
+            price = self._price
+            cost = None if price is None else price.of_request(usage.prompt).cost(usage)
             charged = cost
         row = self._row(
             code="ok" if choices else EmptyReply.code,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from pipeline.store.call_rows import (
     add_lost,
 )
 from pipeline.store.costs import CaseCosts, read_costs
+from pipeline.store.excess import Address, Excess, read_excess, write_excess
 from pipeline.store.flight_mark import FlightMark, Queued, clear_marks, write_mark
 from pipeline.store.many_rows import delete_rows
 from pipeline.store.seen_prompts import SeenPrompts
@@ -138,6 +139,15 @@ class CallLog:
             (model, role),
         )
         return bool(found.fetchone()[0])
+
+    def excess(self) -> dict[Address, Excess]:
+        """Return how much more than they may endpoints were found to count."""
+        return read_excess(self._reader)
+
+    def keep_excess(self, known: Mapping[Address, Excess]) -> None:
+        """Queue how much more than they may endpoints count for writing."""
+        value = dict(known)
+        required(self._writer).send(lambda connection: write_excess(connection, value))
 
     def unpriced(self) -> int:
         """Return how many requests a budget in dollars cannot count, for want of a price then."""

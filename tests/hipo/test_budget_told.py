@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,42 @@ def test_what_is_held_back_is_the_largest_request_with_all_its_samples_and_judge
     held_back = 2.0 - told.covered.share * told.cost_usd
     answers = 4096 * 80e-6 if judge else 8 * 512 * 8e-6
     assert answers < held_back < 2 * answers
+
+
+class Overcounting(WireServer):
+    """Counts words of its own before every prompt, which cost about ten cents, and adds up what it bills."""
+
+    def __init__(self) -> None:
+        super().__init__(keep=False)
+        self.dollars = 0.0
+
+    def _answer(self, *asked: Any) -> dict[str, Any]:
+        answer = super()._answer(*asked)
+        answer["usage"] = {"prompt_tokens": 50_000, "completion_tokens": 100}
+        self.dollars += (50_000 * PRICE["input"] + 100 * PRICE["output"]) / 1e6
+        return answer
+
+
+@pytest.mark.parametrize("workers", [None, 1])
+def test_what_an_endpoint_counts_too_much_is_still_known_when_a_run_goes_on(
+    tmp_path: Path, workers: int | None
+) -> None:
+    with Overcounting() as server:
+        first = go_on(tmp_path / "run", wanted(server, budget_usd=0.25))[1]
+        assert first.outcome is not None
+        assert first.outcome.stop_code == "budget"
+        spent = server.dollars
+        assert 0 < spent <= 0.25
+        watcher = Told()
+        prepared = prepare_for(tmp_path / "run", wanted(server, budget_usd=0.25))
+        again = asyncio.run(
+            generate_prepared(prepared, tmp_path / "run", watcher=watcher, workers=workers)
+        )
+        assert again.outcome is not None
+        assert again.outcome.stop_code == "budget"
+        assert server.dollars == spent, "nothing that the budget could not bear was sent"
+    (said,) = [note for note in watcher.notes if "more in earlier calls" in note]
+    assert "prompts to be 50,000 tokens longer" in said
 
 
 class Told(Silent):

@@ -219,9 +219,10 @@ def test_a_halted_worker_is_ended_and_another_one_plays_its_dialogues(
     run = generate(played, output=tmp_path / "run", workers=1, watcher=watcher)
     assert run.outcome is not None
     assert (run.outcome.done, run.outcome.failed, run.outcome.stopped) == (300, {}, None)
+    ended = "worker 1 has ended (SIGKILL): another one plays its dialogues again"
     assert watcher.notes == [
         "worker 1 does not answer any more: it counts as gone",
-        "worker 1 has ended (SIGKILL): another one plays its dialogues again",
+        f"{ended}; what it had in flight is charged at its worst",
     ]
     assert children(os.getpid()) == before
 

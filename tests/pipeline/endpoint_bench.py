@@ -41,6 +41,12 @@ class NothingKnown:
     def known_of_case(self, case):
         return ()
 
+    def excess(self):
+        return {}
+
+    def keep_excess(self, known):
+        pass
+
 
 class Bench:
     """An endpoint under test, with everything it told."""

@@ -73,6 +73,17 @@ async def test_the_budget_is_charged_what_was_used_and_never_exceeded(server):
 
 
 @pytest.mark.anyio
+async def test_a_prompt_that_is_counted_as_long_is_charged_as_such():
+    price = Price(1.0, 2.0, long_above=9, long_input=10.0, long_output=20.0)
+    ledger = Ledger(budget_usd=1.0)
+    b = Bench(Scripted(reply("a")), price=price, ledger=ledger)
+    await b.ask()
+    assert b.attempts[0].prompt_tokens == 10
+    assert b.attempts[0].cost_usd == pytest.approx((10 * 10 + 5 * 20) / 1e6)
+    assert ledger.spent_usd == b.attempts[0].cost_usd
+
+
+@pytest.mark.anyio
 async def test_an_error_the_endpoint_reported_costs_nothing(server):
     server.faults = Faults(script=("server_error", "rate_limited"))
     ledger = Ledger(budget_usd=1.0)

@@ -241,7 +241,8 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
                 costs[use.spec.name] = None
             else:
                 usage = Usage(prompt=round(prompt), completion=round(answers))
-                costs[use.spec.name] = so_far + use.price.cost(usage)
+                price = use.price.of_request(round(calls.prompt_tokens))
+                costs[use.spec.name] = so_far + price.cost(usage)
     return tuple(
         ModelEstimate(name, round(calls), round(prompt), round(answers), costs[name])
         for name, (calls, prompt, answers) in sums.items()

@@ -71,8 +71,6 @@ def resolve_model(
     price = (
         prices.price(spec.provider, spec.model)
         if own is None
-        else Price(own.input, own.output, own.cached_input, own.cache_write).times(
-            prices.factor(spec.provider)
-        )
+        else own.price().times(prices.factor(spec.provider))
     )
     return ModelUse(spec, settings.api_key_env, price)

@@ -375,7 +375,8 @@ def _forecast_as_text(piloted: Piloted) -> str:
         f"{dollars(forecast.cost_per_dialogue)} a dialogue, {dear if pilot.accepted else NOTHING}",
     ]
     if piloted.stopped:
-        lines.append(f"the pilot ended early: {piloted.stopped}")
+        left = f"; {number(pilot.unjudged)} not judged count as not accepted"
+        lines.append(f"the pilot ended early: {piloted.stopped}{left if pilot.unjudged else ''}")
     if piloted.accepted is None:
         n = piloted.dialogues
         lines.append(

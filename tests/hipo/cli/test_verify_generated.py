@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hipo.app.generation.pilot import Piloted
+from hipo.cli.reports.estimate import pilot_as_text
+from quality.forecast import Pilot, forecast
 from tests.hipo.cli.conftest import Hipo
 from tests.hipo.cli.test_verify import BROKEN_GATE, QUICK
 from tests.wire.server import WireServer
@@ -133,6 +136,13 @@ def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None
     assert hipo(*command).out.count("\n") >= 4
     assert sorted(p.name for p in tmp_path.iterdir()) == ["quick.yaml"]
     assert hipo("generate", "--model", "offline/rules", "--pilot", "6").code == 2
+
+
+def test_a_pilot_that_ends_before_all_is_judged_says_how_many_were_not() -> None:
+    said = "budget reached: $0.08 of $0.10 spent"
+    pilot = Pilot(generated=23, failed=0, accepted=4, pending=1, discarded=0, cost_usd=0.08)
+    told = pilot_as_text(Piloted(forecast(pilot), None, 50, said, None))
+    assert f"the pilot ended early: {said}; 18 not judged count as not accepted" in told
 
 
 def test_a_pilot_plays_no_more_than_the_plan_has(hipo: Hipo, tmp_path: Path) -> None:

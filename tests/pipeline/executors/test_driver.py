@@ -27,8 +27,8 @@ from pipeline.executors.messages import (
 from pipeline.executors.remote_run import RemoteRun
 from pipeline.playing.engine import Player
 from pipeline.playing.runner import JobFailed
-from pipeline.spending.accounting import NO_EXCESS, Excess
 from pipeline.stopping.stop import BUDGET, STORE, Stopped
+from pipeline.store.excess import NO_EXCESS, Excess
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.errors import UsageError

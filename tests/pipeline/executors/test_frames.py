@@ -42,7 +42,7 @@ from pipeline.executors.messages import (
 )
 from pipeline.playing.runner import JobFailure
 from pipeline.providers.rate_limiter import ModelAddress
-from pipeline.spending.accounting import Excess
+from pipeline.store.excess import Excess
 from tests.factories import (
     make_case,
     make_choice_row,

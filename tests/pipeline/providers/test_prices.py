@@ -66,11 +66,44 @@ def test_writing_to_the_cache_costs_its_own_price_or_a_quarter_more_than_the_pro
     assert Price(2.0, 8.0, 0.5, 2.0).cost(usage) == pytest.approx((400 * 2 + 300 + 800) / 1e6)
 
 
+def test_a_request_with_a_long_prompt_costs_more_as_a_whole(tmp_path: Path):
+    file = tmp_path / "prices.yaml"
+    row = "input: 1.25, cached_input: 0.125, output: 10"
+    long = "long_above: 200000, long_input: 2.5, long_output: 15"
+    file.write_text(f"batch: {{x: 0.5}}\nprices:\n  x/m: {{{row}, {long}}}\n")
+    price = PriceTable.load(file).price("x", "m")
+    for prompt, sent, cached, output in [(200_000, 1.25, 0.125, 10), (200_001, 2.5, 0.25, 15)]:
+        usage = Usage(prompt, 100, cached=50_000)
+        expected = ((prompt - 50_000) * sent + 50_000 * cached + 100 * output) / 1e6
+        assert price.of_request(prompt).cost(usage) == pytest.approx(expected)
+        worst = (prompt * 1.25 * sent + 100 * output) / 1e6
+        assert price.worst(prompt, 100) == pytest.approx(worst)
+    halved = PriceTable.load(file, batch=True).price("x", "m")
+    assert halved.worst(300_000, 100) == pytest.approx(price.worst(300_000, 100) / 2)
+
+
+def test_what_long_prompts_cost_is_named_as_a_whole(tmp_path: Path):
+    file = tmp_path / "prices.yaml"
+    file.write_text("prices:\n  x/m: {input: 1, output: 2, long_above: 200000}\n")
+    with pytest.raises(InputError, match="found no long_input and long_output, expected") as caught:
+        PriceTable.load(file)
+    assert caught.value.problems[0].line == 2
+
+
 rates = st.floats(0, 100)
 
 
 @given(
-    st.builds(Price, rates, rates, st.none() | rates, st.none() | rates),
+    st.builds(
+        Price,
+        rates,
+        rates,
+        st.none() | rates,
+        st.none() | rates,
+        st.none() | st.integers(1, 5000),
+        rates,
+        rates,
+    ),
     st.integers(0, 5000),
     st.integers(0, 5000),
     st.integers(1, 8),
@@ -80,5 +113,6 @@ def test_no_reply_within_its_bounds_costs_more_than_the_worst_case(price, prompt
     cached = data.draw(st.integers(0, prompt))
     completion = data.draw(st.integers(0, n * length))
     written = data.draw(st.integers(0, prompt - cached))
-    cost = price.cost(Usage(prompt, completion, cached, cache_written=written))
+    used = Usage(prompt, completion, cached, cache_written=written)
+    cost = price.of_request(prompt).cost(used)
     assert cost <= price.worst(prompt, length, n) * (1 + 1e-9)

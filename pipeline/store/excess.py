@@ -1,0 +1,57 @@
+"""How much more endpoints count than they may, kept with the run whose budget it concerns."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from pipeline.store.sqlite import parsing
+
+_KEY = "excess"
+
+Address = tuple[str, str | None, str]
+"""Provider, base URL and model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """How much more an endpoint counts than what is asked of it allows, as far as is known."""
+
+    prompt_tokens: int = 0
+    """Tokens of the longest prompt that was counted as more than its bytes, as where an endpoint puts
+    words of its own before it; so many are added to every prompt."""
+    answers: float = 1.0
+    """How many times as long as they may be answers are."""
+
+    def joined(self, other: Excess) -> Excess:
+        """Return the larger of each."""
+        return Excess(
+            max(self.prompt_tokens, other.prompt_tokens), max(self.answers, other.answers)
+        )
+
+
+NO_EXCESS = Excess()
+"""Of an endpoint that keeps to what is asked of it."""
+
+
+def read_excess(connection: sqlite3.Connection) -> dict[Address, Excess]:
+    """Return what is known of the endpoints that were found to count more than they may."""
+    row = connection.execute("select value from meta where key = ?", (_KEY,)).fetchone()
+    if row is None:
+        return {}
+    with parsing(connection, "what its endpoints count"):
+        return {
+            (str(provider), base_url, str(model)): Excess(int(prompt_tokens), float(answers))
+            for provider, base_url, model, prompt_tokens, answers in orjson.loads(row[0])
+        }
+
+
+def write_excess(connection: sqlite3.Connection, known: Mapping[Address, Excess]) -> None:
+    """Store what is known in the place of what was before, inside the caller's transaction."""
+    rows = [[*address, one.prompt_tokens, one.answers] for address, one in known.items()]
+    connection.execute(
+        "insert or replace into meta values (?, ?)", (_KEY, orjson.dumps(rows).decode())
+    )
