@@ -14,6 +14,7 @@ from pipeline.offline.manner import read_manner
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast, says, staged_scene
 from pipeline.offline.tactics import VERACITY
+from pipeline.offline.wording import sentences
 from scenarios.lines.model import StageLine
 
 ANGLE_LINE = "A question you want answered sooner or later"
@@ -191,14 +192,19 @@ def authored_question(asked: ActorRequest, seed: int) -> str:
         return ""
     asked_before = asked.said_by("INITIATOR")
     manner = asked.sections.get("Way of speaking", "")
-    dice = Dice(hash_texts((asked.section("Situation"), manner, *asked_before)), seed)
+    questions = (sentences(text)[-1] for text in asked_before)  # what was reacted to plays no part
+    dice = Dice(hash_texts((asked.section("Situation"), manner, *questions)), seed)
+
+    def was_asked(line: str) -> bool:
+        return any(says(text, line) for text in asked_before)
+
     if not dice.chance(_share(asked)):
         return ""
     angle = asked.said_of("To find out", ANGLE_LINE)
-    unasked = [line for line in scene.lines.initiator if line.text not in asked_before]
+    unasked = [line for line in scene.lines.initiator if not was_asked(line.text)]
     begun = len(unasked) < len(scene.lines.initiator)
     firsts = [line.text for line in unasked if line.when == "first"]
-    if angle and angle not in asked_before and (begun or not firsts or dice.chance(50)):
+    if angle and not was_asked(angle) and (begun or not firsts or dice.chance(50)):
         return angle
     later = [line.text for line in unasked if line.when == "later"]
     options = (later if begun else firsts) or later or firsts

@@ -15,6 +15,7 @@ from pipeline.offline.authored import (
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.initiating import ask
 from pipeline.offline.rationales import Reasons
+from pipeline.offline.reacting import react
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood, read_prompt
 from pipeline.offline.reflecting import reflect
 from pipeline.offline.repertoire import nearest
@@ -57,7 +58,8 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     if asked.speaker:
         return _json(speak_in_flow(asked, state, seed))
     if asked.task == "initiator":
-        return _json({"utterance": authored_question(asked, seed) or ask(asked, seed)})
+        question = authored_question(asked, seed) or ask(asked, seed)
+        return _json({"utterance": react(asked, question, seed)})
     if asked.task == "reflect":
         return _json(reflect(asked, words))
     return _json(_respond(asked, state, seed, words))

@@ -13,7 +13,8 @@ Slots = Mapping[str, Sequence[str]]
 """The fillers each slot may take; a slot without any makes its templates unavailable."""
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_MARKS = re.compile(r"^(?=[tdcm])([td]?)([cm]?)\| ")
+MARKS = re.compile(r"^(?=[tdcm])([td]?)([cm]?)\| ")
+"""What stands before a template: the goal it is kept for, and why it is said alone."""
 _INTENTIONS = {"": "Inform", "c": "Convince", "m": "Motivate"}
 """Why a line is said that stands alone, by its mark."""
 
@@ -39,7 +40,7 @@ def choices(book: str, first: str, second: str, mark: str, intention: str = "") 
     """
     fillers = []
     for line in tree(book).get(first, {}).get(second, ()):
-        match = _MARKS.match(line)
+        match = MARKS.match(line)
         goal, why = match.groups() if match else ("", "")
         if goal in ("", mark) and intention in ("", _INTENTIONS[why]):
             fillers.append(line[match.end() :] if match else line)

@@ -1,7 +1,8 @@
 """Write the initiator's questions where none was written by hand; they press harder with every turn.
 
-Nothing that the other one said is taken up: what an initiator asks must not tell of an answer, and
-so of a goal. A question is drawn from the scene, the initiator's own lines and the seed alone.
+The question itself takes up nothing that was answered, so that what is asked tells nothing of a goal: it is
+drawn from the scene, the initiator's own questions and the seed alone. A reaction to the answer
+may come before it (:mod:`pipeline.offline.reacting`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pipeline.offline.manner import read_manner
 from pipeline.offline.person import in_person
 from pipeline.offline.phrases import tidy
 from pipeline.offline.reading import ActorRequest
-from pipeline.offline.wording import adapted, joined, repeats
+from pipeline.offline.wording import adapted, joined, repeats, sentences
 
 _TRIES = 24
 _INDIRECT = re.compile(r"\b(?:whether|who|what|why|how|when|where|which)\b.*", re.IGNORECASE)
@@ -35,7 +36,8 @@ def ask(asked: ActorRequest, seed: int) -> str:
     manner_text = asked.sections.get("Way of speaking", "")
     manner = read_manner(manner_text)
     earlier = asked.said_by("INITIATOR")
-    dice = Dice(hash_texts((situation, aim, manner_text, *earlier)), seed, asked.corrections)
+    questions = (sentences(text)[-1] for text in earlier if text)
+    dice = Dice(hash_texts((situation, aim, manner_text, *questions)), seed, asked.corrections)
     angle = asked.said_of("To find out", ANGLE_LINE)
     if angle and len(earlier) + dice.below(2) > 1 and not repeats(angle, earlier):
         return angle
@@ -50,11 +52,15 @@ def ask(asked: ActorRequest, seed: int) -> str:
         lead = dice.pick(leads) if dice.chance(50) else ""
         text = joined((lead, realise(cores, slots, dice)))
         text = adapted(text, manner.register)
-        if text not in earlier and (attempt > _TRIES // 2 or not repeats(text, earlier)):
+        if not _said(text, earlier) and (attempt > _TRIES // 2 or not repeats(text, earlier)):
             return text
-    while text in earlier:
+    while _said(text, earlier):
         text = f"{listed('questions', 'again')[0]} {text[:1].lower()}{text[1:]}"
     return text
+
+
+def _said(text: str, earlier: tuple[str, ...]) -> bool:
+    return any(text in before for before in earlier)
 
 
 def _level(turn: int, hardness: str) -> str:

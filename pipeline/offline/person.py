@@ -6,13 +6,37 @@ import re
 from functools import lru_cache
 
 from pipeline.offline.lexicon import words
-from pipeline.offline.phrases import is_past, tokens
+from pipeline.offline.phrases import is_past, lowered, tidy, tokens
+from pipeline.offline.wording import sentences
 
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z]\w+")
 _CALLER = re.compile(r"\bthe caller\b", re.IGNORECASE)
 _BOTH = re.compile(r"\bthe (two|couple|pair) (\w+)", re.IGNORECASE)
 _KIN = re.compile(r"\bthe (\w+)")
+_LONG = 14
+"""Words of a clause that is put into a sentence of the grammar."""
+_CLOSE = frozenset({"friend", "flatmate", "roommate", "colleague", "teammate", "fiancé", "fiancée"})
+"""Who besides kin says "we" of themselves and the hearer."""
+_WE = re.compile(r"\b(?:ours?|ourselves|us|we)\b", re.IGNORECASE)
+_NOT_TURNED = re.compile(
+    r"\b(?:you|yours?|yourself|yourselves|let's|(?:am|was) I)\b", re.IGNORECASE
+)
+"""What cannot be turned round: the hearer is named in it, or the verb stands before the speaker."""
+_TURNED_ROUND = tuple(
+    (re.compile(said), heard)
+    for said, heard in (
+        (r"\bI'm\b", "you're"),
+        (r"\bI am\b", "you are"),
+        (r"\bI was\b", "you were"),
+        (r"\bI wasn't\b", "you weren't"),
+        (r"\b(?:I|we|me|us)\b", "you"),
+        (r"\b(?:my|our)\b", "your"),
+        (r"\b(?:mine|ours)\b", "yours"),
+        (r"\bmyself\b", "yourself"),
+        (r"\bourselves\b", "yourselves"),
+    )
+)
 _BUT = re.compile(r"\b(?:but|than|except|besides) $")
 
 
@@ -146,3 +170,24 @@ def _plain(verb: str, subject: str) -> str:
         cut = verb.endswith(("sses", "shes", "ches", "xes", "zes", "oes"))
         return verb[:-2] if cut else verb[:-1]
     return verb
+
+
+@lru_cache(maxsize=2048)
+def spoken_clauses(claims: str, speaker: str, hearer: str) -> tuple[str, ...]:
+    """Return claims as the speaker says them, where that is safe; those that are short enough."""
+    spoken = (in_person(tidy(claim, limit=160), speaker, hearer) for claim in sentences(claims))
+    return tuple(lowered(clause) for clause in spoken if clause and len(clause.split()) <= _LONG)
+
+
+@lru_cache(maxsize=2048)
+def as_heard(clause: str, speaker: str, hearer: str) -> str:
+    """Return what a speaker says of itself as the hearer says it: "I sleep here" becomes "you sleep here".
+
+    Nothing is returned where that is not safe: of two who are close, "we" may be both.
+    """
+    close = (words("kin") | _CLOSE) & {*speaker.lower().split(), *hearer.lower().split()}
+    if _NOT_TURNED.search(clause) or (close and _WE.search(clause)):
+        return ""
+    for said, heard in _TURNED_ROUND:
+        clause = said.sub(heard, clause)
+    return clause

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from pipeline.offline.dice import Dice
 from pipeline.offline.reading import ActorRequest, AnswerKey
-from pipeline.offline.responding import AFFECT, INFORM, Scene, phrasings, second_sentences
-from pipeline.offline.tactics import ACT, INTENTION, REPERTOIRE, VERACITY, Tactic
+from pipeline.offline.responding import INFORM, Scene, phrasings, second_sentences
+from pipeline.offline.tactics import ACT, AFFECT, INTENTION, REPERTOIRE, VERACITY, Tactic
 from scenarios.lines.model import StageLine
 
 CONVINCE, MOTIVATE = "Convince", "Motivate"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,15 +10,17 @@ from functools import lru_cache
 from pipeline.offline.authored import free_to_change, true_details
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import Slots, available, between_slots, choices, fill, listed
+from pipeline.offline.hearing import FORMS, REFUSED, hear
+from pipeline.offline.hearing import VAGUE as VAGUE_ANSWER
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
-from pipeline.offline.person import in_person
-from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy, tokens
+from pipeline.offline.person import spoken_clauses
+from pipeline.offline.phrases import content_words, definite, noun_phrases, tokens
 from pipeline.offline.question_form import question_form
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast
-from pipeline.offline.tactics import Tactic
-from pipeline.offline.wording import adapted, joined, repeats, sentences
+from pipeline.offline.tactics import AFFECT, Tactic
+from pipeline.offline.wording import adapted, joined, repeats
 from scenarios.lines.model import StageLine
 
 _DRAWS = 12
@@ -30,11 +33,13 @@ _BESIDE = 60
 """Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
 _ALONE = 60
 """Percent of lines of feeling in one sentence."""
+_LED, _LED_ON = 40, 60
+"""Percent of lines with a way in, the first and those that go on from an earlier answer."""
+_COMPLETE = re.compile(r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b")
+"""What claims that nothing was left unsaid."""
 _FRAME = 3
 """Words around a slot from which on they are known again."""
-_LONG = 14
-"""Words of a clause that is put into a sentence of the grammar."""
-INFORM, AFFECT, CHANGE = "Inform", "Affect", "Relevance"
+INFORM, CHANGE = "Inform", "Relevance"
 CORES, CLOSED, FEELINGS, VAGUE = "cores", "closers", "feelings", "vague"
 """Books of lines, of second sentences, of lines that are all feeling, and of answers too vague to check."""
 _WEAKER = {"Convince": ("Inform",), "Motivate": ("Inform", "Convince")}
@@ -61,6 +66,8 @@ class Scene:
     manner: Manner
     said: frozenset[str]
     """Everything said before, draft included, which must not be said again."""
+    answered: tuple[str, ...] = ()
+    """How the speaker's own earlier answers sounded, those of which anybody could tell."""
     takes_up: bool = False
     """Whether a line is to name what the question is about: a critic found that the draft named nothing."""
 
@@ -78,11 +85,17 @@ class Scene:
         lies = [c for c in self.covers if not (plain and words("strong") & set(c.lower().split()))]
         return {
             "detail": self.details,
-            "lie": lies or listed("asides", "lies"),
+            "lie": lies or self.tenable(listed("asides", "lies")),
             "topic": self.topics,
             "issue": self.issues,
             "vague": self._vague(),
         }
+
+    def tenable(self, lines: Sequence[str]) -> list[str]:
+        """Return the lines that can still be said: who left something unanswered has not told everything."""
+        if not set(self.answered) & {VAGUE_ANSWER, REFUSED}:
+            return list(lines)
+        return [line for line in lines if not _COMPLETE.search(line)]
 
     def _vague(self) -> list[str]:
         clauses = listed(VAGUE, self.asks_for)
@@ -112,9 +125,13 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     spoken = " ".join(said).lower()
     question = asked.last("INITIATOR")
     details = cast.details(question) if cast else ()
+    staged = cast.scene if cast else None
+    heard = (hear(text, staged, speaker, hearer).form for text in asked.said_by("RESPONDER"))
+    topics = (cast.scene.lines.topics if cast else ()) or _topics(
+        asked.section("Situation"), private, speaker, hearer
+    )
     return Scene(
-        topics=(cast.scene.lines.topics if cast else ())
-        or _topics(asked.section("Situation"), private, speaker, hearer),
+        topics=tuple(topic for topic in topics if topic.lower() not in spoken) or topics,
         issues=cast.at_issue(question) if cast else (),
         asks_for=question_form(question),
         details=tuple(detail for detail in details if detail.lower() not in spoken),
@@ -122,6 +139,7 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
         covers=_covers(asked, cast, spoken),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         said=said,
+        answered=tuple(filter(None, heard)),
         takes_up=free_to_change(asked),
     )
 
@@ -140,7 +158,7 @@ def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, .
     def said_as(claims: str) -> tuple[str, ...]:
         return (cast.in_own_words(claims) if cast else ()) or tuple(
             clause
-            for clause in _clauses(claims, speaker, hearer)
+            for clause in spoken_clauses(claims, speaker, hearer)
             if not words("people") & set(clause.lower().split())
         )
 
@@ -165,13 +183,6 @@ def _topics(situation: str, private: frozenset[str], speaker: str, hearer: str) 
     return distinct or listed("asides", "topics")
 
 
-@lru_cache(maxsize=2048)
-def _clauses(claims: str, speaker: str, hearer: str) -> tuple[str, ...]:
-    """Return claims as the speaker says them, where that is safe; those that are short enough."""
-    spoken = (in_person(tidy(claim, limit=160), speaker, hearer) for claim in sentences(claims))
-    return tuple(lowered(clause) for clause in spoken if clause and len(clause.split()) <= _LONG)
-
-
 def phrasings(tactic: Tactic, scene: Scene) -> list[tuple[str, tuple[str, ...]]]:
     """Return the templates that can carry a tactic, and with each the second sentences it needs.
 
@@ -180,7 +191,7 @@ def phrasings(tactic: Tactic, scene: Scene) -> list[tuple[str, tuple[str, ...]]]
     slots = scene.slots(tactic.intention)
     closers = second_sentences(tactic, scene)
     if tactic.intention == AFFECT:
-        felt = choices(FEELINGS, tactic.veracity, tactic.act, tactic.mark)
+        felt = scene.tenable(choices(FEELINGS, tactic.veracity, tactic.act, tactic.mark))
         return [(template, closers) for template in available(felt, slots)]
     weaker = _WEAKER.get(tactic.intention, ()) if closers else ()
     return [
@@ -266,19 +277,23 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str,
     if tactic.veracity == CHANGE and closer:
         text = joined((closer, core))
     else:
-        text = joined((_led(core, dice, scene.manner), closer))
+        form = "" if tactic.intention == AFFECT else FORMS[tactic.veracity]
+        text = joined((_led(core, dice, scene, form), closer))
     around = [part for part in between_slots(template) if len(part.split()) >= _FRAME]
     told = tuple(adapted(part, register).lower().rstrip("?") for part in (core, *around))
     return adapted(text, register), told
 
 
-def _led(core: str, dice: Dice, manner: Manner) -> str:
-    """Put a way in before the core now and then, in this person's manner."""
-    leads = listed("asides", "leads", manner.pace or manner.register or "plain")
-    if (
-        not leads
-        or not dice.chance(40)
-        or core.split(maxsplit=1)[0].lower() not in words("plainstarts")
-    ):
+def _led(core: str, dice: Dice, scene: Scene, form: str) -> str:
+    """Put a way in before the core now and then: on from the answer before, or in this person's manner."""
+    manner = scene.manner
+    before = scene.answered[-1] if scene.answered else ""
+    leads = listed("asides", "onwards", before, form)
+    share = _LED_ON if leads else _LED
+    if not leads or dice.chance(30):
+        leads = listed("asides", "leads", manner.pace or manner.register or "plain")
+    begins = [word.lower().rstrip(",") for word in core.split(maxsplit=3)[:3]]
+    if not leads or not dice.chance(share) or begins[0] not in words("plainstarts"):
         return core
-    return f"{dice.pick(leads)} {core}"
+    lead = dice.pick(leads)
+    return core if set(begins) & set(lead.rstrip(",").split()) - {"i"} else f"{lead} {core}"

@@ -127,11 +127,11 @@ class Cast:
         return line.answers == HARD_QUESTION and line.fact in self.scene.lines.needless
 
     def _kinds(self, question: str) -> tuple[str, ...]:
-        if question in self.scene.hard_questions:
+        if any(says(question, hard) for hard in self.scene.hard_questions):
             return (HARD_QUESTION,)
-        if question == self.scene.angles.get(self.fact):
+        if (angle := self.scene.angles.get(self.fact)) and says(question, angle):
             return (ANGLE,)
-        own = [line.id for line in self.scene.lines.initiator if line.text == question]
+        own = [line.id for line in self.scene.lines.initiator if says(question, line.text)]
         return (*own, PRESSED) if own else ()
 
     def details(self, question: str) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Cast:
 
 
 def says(text: str, line: str) -> bool:
-    """Whether a text is an authored line, perhaps with a way in before it."""
+    """Whether a text is an authored line, perhaps with a way in or a reaction before it."""
     return text == line or text.endswith((f" {line[:1].lower()}{line[1:]}", f" {line}"))
 
 

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "ca6fdb3a45074037cf779183e78960087c5842f97cf40bc5289987228022fb60",
+        "ba8a2ffd8fc0c66e81d8312efed685fba43f5024bd36b95d977faaaf9260da9d",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "6b83e0d0c828354326fa184238d41cad9a9d658d701ef2b8c2b68662f5542ef1",
+        "c4e9b77e2610b88f69d55e3dd94f8817f2560e08d9155b5db9cf07051f0c05ad",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "4c34f4a04e6a814f94d605213e60a6826eaeff7e901d773265c527676b764a94",
+        "0083d622332754c8ea2e39fed91fc570d89924fa0f3982afa4a0028b249a2291",
     ),
 }
 

@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.offline.engine import answer
 from pipeline.offline.staging import says
+from pipeline.offline.wording import sentences
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
@@ -213,18 +214,18 @@ def test_questions_come_in_an_order_that_makes_a_conversation(actors):
     assert begun == {True, False}
 
 
-def test_what_is_asked_depends_neither_on_the_answers_nor_on_the_goal(actors):
+def test_the_question_depends_neither_on_the_answers_nor_on_the_goal(actors):
     asking = initiator_view(CAR, case_of())
     for seed in SEEDS:
         for rounds in range(1, 7):
             asked = set()
-            for answers in ("No, never.", "I won't say, the paint on the wing is my own business."):
+            for answers in ("No, never.", "I'm not going to answer that one."):
                 history = list(OPENING)
                 for number in range(rounds):
                     history.append(("responder", f"{answers} {number}"))
                     history.append(("initiator", f"And {number}?"))
                 history[-1] = ("responder", answers)
-                asked.add(answered(actors.initiator(asking, history), seed))
+                asked.add(sentences(answered(actors.initiator(asking, history), seed))[-1])
             assert len(asked) == 1
 
 
