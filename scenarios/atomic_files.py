@@ -7,12 +7,12 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from scenarios.errors import DISK_FULL, UsageError
+from scenarios.errors import DISK_FULL, HipoError, NoRoom, UsageError
 from scenarios.text_file import real_path, shown_path
 
 _ELSEWHERE = "choose another place"
@@ -31,28 +31,59 @@ def new_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
 
     Raises:
         UsageError: see :func:`check_place`; or the place cannot be written to.
+        NoRoom: no room is left for it.
     """
     try:
         check_place(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = _mode_of(path) if mode is None else mode
-        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        # Until it is whole, nobody may do more with it than afterwards.
-        handle = os.open(temporary, flags, 0o666 if kept is None else 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            if kept is not None:
-                temporary.chmod(kept)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        with made_folder(path.parent):
+            kept = _mode_of(path) if mode is None else mode
+            temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            # Until it is whole, nobody may do more with it than afterwards.
+            handle = os.open(temporary, flags, 0o666 if kept is None else 0o600)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                if kept is not None:
+                    temporary.chmod(kept)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """Make a folder with its parents for what the block writes into it.
+
+    Where the block fails, those that were made are removed again, unless something is in them.
+
+    Raises:
+        UsageError: it cannot be made.
+        NoRoom: no room is left for it.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        _remove_empty(missing)
+        raise unwritable(folder, error) from error
+    try:
+        yield
+    except BaseException:
+        _remove_empty(missing)
+        raise
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the innermost first, as far as they are there and nothing is in them."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def check_place(path: Path) -> None:
@@ -76,11 +107,13 @@ def check_place(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: {above} is not yours to write to", _ELSEWHERE)
 
 
-def unwritable(path: Path, error: OSError) -> UsageError:
+def unwritable(path: Path, error: OSError) -> HipoError:
     """Return the error of a file or folder that cannot be written, with what to do about it."""
-    room = "make room on the disk, or " if error.errno in DISK_FULL else ""
+    if error.errno in DISK_FULL:  # said anew: libraries add words of their own
+        why = os.strerror(error.errno or 0).lower()
+        return NoRoom(f"{path} cannot be written: {why}", f"make room on the disk, or {_ELSEWHERE}")
     why = (error.strerror or str(error)).lower()
-    return UsageError(f"{path} cannot be written: {why}", f"{room}{_ELSEWHERE}")
+    return UsageError(f"{path} cannot be written: {why}", _ELSEWHERE)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -108,31 +141,35 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
 
     Raises:
         UsageError: see ``check``; or the place cannot be written to.
+        NoRoom: no room is left for it, or for what the block writes.
     """
     check(folder)
     folder = real_path(folder.parent) / folder.name
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _clean_up(folder)
-        check(folder)
-        kept = _mode_of(folder)
-        draft = folder.parent / f".{folder.name}.partial-{secrets.token_hex(4)}"
-        draft.mkdir(0o777 if kept is None else 0o700)
+        with made_folder(folder.parent):
+            _clean_up(folder)
+            check(folder)
+            kept = _mode_of(folder)
+            draft = folder.parent / f".{folder.name}.partial-{secrets.token_hex(4)}"
+            draft.mkdir(0o777 if kept is None else 0o700)
+            lock = _locked(draft)
+            try:
+                yield draft
+                _sync(draft)
+                if kept is not None:
+                    draft.chmod(kept)
+                check(folder)
+                _replace(draft, folder)
+            except BaseException:
+                shutil.rmtree(draft, ignore_errors=True)
+                raise
+            finally:
+                os.close(lock)
     except OSError as error:
-        raise unwritable(folder, error) from error
-    lock = _locked(draft)
-    try:
-        yield draft
-        _sync(draft)
-        if kept is not None:
-            draft.chmod(kept)
-        check(folder)
-        _replace(draft, folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-    finally:
-        os.close(lock)
+        ours = (str(folder), str(folder.with_name(f".{folder.name}.")))
+        if error.errno in DISK_FULL or str(error.filename).startswith(ours):
+            raise unwritable(folder, error) from error
+        raise  # of something that was read
 
 
 def _mode_of(path: Path) -> int | None:

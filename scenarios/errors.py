@@ -69,3 +69,16 @@ class RunError(HipoError):
 
     code = ""
     """What failed, in a word; of an error that ends a run, one of ``pipeline.stopping.stop``."""
+    advice = ""
+    """What the user can do, where that is more than what always holds for the code."""
+
+
+class NoRoom(RunError):
+    """Something could not be written because no room is left for it; the place is as it was."""
+
+    code = "store"
+
+    def __init__(self, message: str, advice: str) -> None:
+        """Say what could not be written, and what to do about it."""
+        super().__init__(message)
+        self.advice = advice

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hipo.app.options.values import several
-from hipo.app.runs.folders import RUNS, is_run
+from hipo.app.runs.folders import RUNS, is_evaluation, is_run, runs_in
 from hipo.app.runs.run import Run, RunLike, folder_of
 from outputs.dataset.reader import row_set
 from outputs.selecting.selection import opened
@@ -211,8 +211,14 @@ def _sources(named: RunLike | Sequence[RunLike]) -> list[_Source]:
 def _source(named: RunLike) -> _Source:
     name = str(named.folder if isinstance(named, Run) else named)
     path = Path(name)
-    if isinstance(named, Run) or is_run(path) or is_run(RUNS / path) or not path.exists():
+    if isinstance(named, Run) or is_run(path) or is_run(RUNS / path) or is_evaluation(path):
         return _Source(name, folder_of(named), is_run=True)
+    if not path.exists():
+        known = [folder.name for folder in runs_in(RUNS)]
+        raise UsageError(
+            f"there is neither a file or folder {name} nor a run of that name under ./{RUNS}",
+            suggestion(name, known, listing="runs here") or "see the runs with: hipo runs",
+        )
     return _Source(name, path, is_run=False)
 
 

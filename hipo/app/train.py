@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ from outputs.training.lengths import (
     length_limit,
     plan_lengths,
 )
-from outputs.training.log import TrainingLog
+from outputs.training.log import LOG, TrainingLog
 from outputs.training.settings import (
     RECORD,
     SetRecord,
@@ -41,19 +42,29 @@ from outputs.training.summary import (
     training_loss,
     validation_loss,
 )
-from outputs.training.trainers import Trained, TrainingJob, train_adapter, versions
+from outputs.training.trainers import (
+    Trained,
+    TrainingJob,
+    last_checkpoint,
+    train_adapter,
+    versions,
+)
 from outputs.training.training_set import TrainingKind, TrainingSet, read_training_set
 from pipeline.providers.hf.location import ModelSource
-from pipeline.store.locks import RunLock
+from pipeline.store.locks import LOCK, RunLock
 from pipeline.torch_setup import keep_quiet
-from scenarios.atomic_files import new_folder, write_text
-from scenarios.errors import UsageError
+from scenarios.atomic_files import made_folder, new_folder, write_text
+from scenarios.errors import DISK_FULL, NoRoom, UsageError
 from scenarios.log import logger
 
 ADAPTER = "adapter"
 _SPLITS: tuple[Split, ...] = ("train", "validation")
 _RESPONDER = ("actor", "preference")
 """Tasks in which the responder's own words are learnt."""
+_FULL = re.compile(
+    rf"os error (?:{'|'.join(map(str, sorted(DISK_FULL)))})\b|PytorchStreamWriter failed writing"
+)
+"""What safetensors, tokenizers and torch say of a disk without room."""
 _log = logger("train")
 
 
@@ -182,17 +193,23 @@ def _held(folder: Path, record: TrainingRecord) -> Iterator[None]:
         raise UsageError(f"{folder} is not a folder", "choose another one with -o")
     if folder.is_dir() and any(folder.iterdir()):
         _check_same(folder, record)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be made: {error.strerror}", "choose another -o"
-        ) from error
-    lock = RunLock(folder)
-    try:
-        yield
-    finally:
-        lock.release()
+    is_begun = (folder / RECORD).is_file()
+    with made_folder(folder):
+        lock = RunLock(folder)
+        try:
+            yield
+        except (UsageError, NoRoom):
+            if not is_begun and last_checkpoint(folder) is None:
+                _unbegin(folder)
+            raise
+        finally:
+            lock.release()
+
+
+def _unbegin(folder: Path) -> None:
+    """Remove what was written before a mistake was found: mended, it would be another training."""
+    for name in (RECORD, LOG, LOCK):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _check_same(folder: Path, record: TrainingRecord) -> None:
@@ -233,12 +250,27 @@ def _train(
     with _asked_to_stop(tell) as stopping:
         job = TrainingJob(settings, source, text, rows, plans, folder, tell, stopping)
         with new_folder(folder / ADAPTER, lambda _: None) as draft:
-            done = train_adapter(job, draft)
+            with _told_of_full_disk(folder):
+                done = train_adapter(job, draft)
             summary = _summary(job, done, tally)
             write_text(folder / SUMMARY, summary.model_dump_json(indent=2) + "\n")
             write_text(draft / CARD, adapter_card(record, found, summary))
     TrainingLog(folder).draw()
     return TunedModel(folder, record, found, summary)
+
+
+@contextmanager
+def _told_of_full_disk(folder: Path) -> Iterator[None]:
+    """Say that no room is left where a library says it with an exception of its own."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        if _FULL.search(str(error)) is None:
+            raise
+        advice = "make room on the disk, then the same command"
+        raise NoRoom(f"{folder} cannot be written: {error}", advice) from error
 
 
 def _plans(

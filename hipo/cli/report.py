@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from hipo.cli.main import RUN, command_app
+from hipo.cli.options.shared import PLUGINS
 from hipo.cli.reports.saturation import saturation_as_json
 from hipo.cli.terminal.console import Format, hush, write_json
 from hipo.cli.terminal.errors import ExitCode, say
@@ -40,6 +41,7 @@ def report(
         metavar="DIR",
         help="What hipo evaluate wrote; default RUN/evaluation, if it is there; repeatable.",
     ),
+    plugins: list[Path] | None = PLUGINS,
     no_embeddings: bool = typer.Option(
         False, "--no-embeddings", help="Do not embed answers to see how varied they are: quicker."
     ),

@@ -32,8 +32,7 @@ from outputs.selecting.wish import Selection
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
 from pipeline.rare_collections import rare_collections
-from pipeline.stopping.stop import STORE, MustStop
-from scenarios.errors import DISK_FULL, UsageError
+from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint, told_of_plugin
 from scenarios.schemes.model import Scheme
 
@@ -88,7 +87,7 @@ def export(
     Raises:
         UsageError: an option does not fit, the folder may not be written to, nothing was left, or
             the rows of a plugin's kind cannot be written.
-        RunError: it could not be written; the folder is as it was.
+        NoRoom: no room is left for it; the folder is as it was.
     """
     options.chosen_task.check(options)
     check_target(folder, overwrite=overwrite)
@@ -108,13 +107,8 @@ def export(
             rejected = _whole_units(frozenset(screen(all_rows)), all_rows, task.unit)
         balance = _balanced(found, task.rows(found.scheme, options), plan, options, rejected)
         job = _Job(found, options, plan, balance, rejected, folder)
-        try:
-            with staged(folder, overwrite=overwrite) as draft, rare_collections():
-                return _written(job, draft, document)
-        except OSError as error:
-            reason = f"{folder} could not be written: {error.strerror or error}"
-            room = "make room on the disk, or " if error.errno in DISK_FULL else ""
-            raise MustStop(reason, STORE, f"{room}choose another -o") from error
+        with staged(folder, overwrite=overwrite) as draft, rare_collections():
+            return _written(job, draft, document)
 
 
 def _made_by(options: ExportOptions) -> tuple[ExtensionPoint[Any], str]:

@@ -66,8 +66,16 @@ def notices(run: Gathered) -> tuple[Remark, ...]:
                 tone="warning",
             )
         )
-    rules = asked_rules(run) if run.policies else None
-    return (*notes, *(unread_rules(run.languages, rules) if rules is not None else ()))
+    if not run.policies:
+        return tuple(notes)
+    rules = asked_rules(run)
+    if rules is None:
+        unknown = (
+            "A gate of a plugin is not there, so that nobody knows which languages the gates read; "
+            "hipo report --plugin FILE loads it."
+        )
+        return (*notes, Remark(unknown, tone="warning"))
+    return (*notes, *unread_rules(run.languages, rules))
 
 
 def overview_section(run: Gathered) -> ReportSection:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from outputs.contamination.contamination import RowSet
 from outputs.selecting.selection import OpenSelection
 from scenarios.errors import UsageError
+from scenarios.fingerprint import content_id
 
 LISTS: Final = ("turns", "messages", "conversations", "dialogue", "dialog", "utterances")
 """Columns of rows that hold the lines of a dialogue."""
@@ -75,6 +77,7 @@ def dialogues_of_rows(rows: RowSet) -> Iterator[ComparedDialogue]:
     Raises:
         UsageError: a row has no lines of a dialogue.
     """
+    alike: Counter[str] = Counter()
     for number, row in enumerate(rows.rows(), start=1):
         lists = [them for name in LISTS if isinstance(them := row.get(name), list)]
         if not lists:
@@ -87,9 +90,22 @@ def dialogues_of_rows(rows: RowSet) -> Iterator[ComparedDialogue]:
         read = [line for place, said in enumerate(listed) if (line := _line(said, place))]
         lines = tuple(line for line in read if line.role not in _NOBODY)
         traits = {name: value for name, value in row.items() if isinstance(value, str)}
-        cluster = traits.get("scenario") or f"{rows.name}: row {number}"
+        cluster = traits.get("scenario") or _own_cluster(rows.name, lines, traits, alike)
         wordless = len(listed) - len(read)
         yield ComparedDialogue(cluster, lines, traits.get("language") or None, traits, wordless)
+
+
+def _own_cluster(
+    name: str, lines: Iterable[ComparedLine], traits: Mapping[str, str], alike: Counter[str]
+) -> str:
+    """Return what a dialogue of no scenario is resampled as: itself, wherever its row stands.
+
+    ``alike`` counts the dialogues that are the same in all, each of which is one of its own.
+    """
+    listed = [[line.role, line.text, dict(line.labels), line.fixed] for line in lines]
+    said = content_id([listed, dict(traits)])
+    alike[said] += 1
+    return f"{name}: {said} {alike[said]}"
 
 
 def _line(said: object, place: int) -> ComparedLine | None:

@@ -108,17 +108,43 @@ def open_text(source: ModelSource) -> BaseText:
     if not knows_system:
         remarks.append("the base knows no system message: its text goes to the head of the user's")
     window = loading.window_of(config, tokenizer)
-    return BaseText(tokenizer, window, tuple(remarks), knows_system)
+    text = BaseText(tokenizer, window, tuple(remarks), knows_system)
+    _check_template(name, text)
+    return text
+
+
+_SAID = [{"role": role, "content": f"Says {role}."} for role in ("system", "user", "assistant")]
 
 
 def _knows_system(tokenizer: Any) -> bool:
     """Return whether the chat template takes a system message, and does not pass it over."""
-    said = [{"role": role, "content": f"Says {role}."} for role in ("system", "user", "assistant")]
     try:
-        text = tokenizer.apply_chat_template(said, tokenize=False)
+        text = tokenizer.apply_chat_template(_SAID, tokenize=False)
     except TemplateError:
         return False
-    return left_out(said, text) != "system"
+    return left_out(_SAID, text) != "system"
+
+
+def _check_template(name: str, text: BaseText) -> None:
+    """Do nothing where the chat template writes down a conversation with its answer.
+
+    Raises:
+        UsageError: it is broken, or leaves something out that is said.
+    """
+    said = text.shaped(_SAID)
+    try:
+        written = text.tokenizer.apply_chat_template(said, tokenize=False)
+    except TemplateError as error:
+        raise UsageError(
+            f"{name}: its chat template cannot be used: {error}",
+            "mend chat_template of its tokenizer (chat_template.jinja), or choose another base",
+        ) from error
+    lost = [one["role"] for one in said if one["content"].split()[-1] not in written]
+    if lost:
+        raise UsageError(
+            f"{name}: its chat template leaves out what the {lost[0]} says",
+            "mend chat_template of its tokenizer (chat_template.jinja), or choose another base",
+        )
 
 
 def load_base(source: ModelSource, dtype: str, device: str) -> Any:

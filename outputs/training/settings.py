@@ -25,6 +25,9 @@ _HEAD = """\
 """
 
 Positive = Annotated[int, Field(ge=1)]
+MOST_EPOCHS = 1_000_000
+MOST_RANK = 65_536
+"""No model has a layer as wide as this."""
 
 
 def _several(value: object) -> object:
@@ -36,14 +39,14 @@ class TrainingSettings(Strict):
 
     base: str = ""
     """An id of the hub, a folder, or a ``.gguf`` file."""
-    lora_rank: Positive = 16
+    lora_rank: Annotated[int, Field(ge=1, le=MOST_RANK)] = 16
     lora_alpha: Positive = 32
     lora_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
     lora_targets: Annotated[tuple[str, ...], BeforeValidator(_several)] = ("all-linear",)
     """Names of modules; ``all-linear`` alone: every linear layer but the last."""
     learning_rate: Annotated[float, Field(gt=0, le=1)] | None = None
     """None: 2e-4 for sft, 2e-5 for dpo."""
-    epochs: Annotated[float, Field(gt=0)] = 1.0
+    epochs: Annotated[float, Field(gt=0, le=MOST_EPOCHS)] = 1.0
     steps: Positive | None = None
     """Optimiser steps, instead of epochs."""
     batch: Positive = 1
@@ -52,9 +55,9 @@ class TrainingSettings(Strict):
     """Batches of which one step is made."""
     warmup: Annotated[float, Field(ge=0, lt=1)] = 0.03
     """Share of the steps in which the learning rate rises; it then falls as a cosine."""
-    weight_decay: Annotated[float, Field(ge=0)] = 0.0
-    max_gradient: Annotated[float, Field(gt=0)] = 1.0
-    beta: Annotated[float, Field(gt=0)] = 0.1
+    weight_decay: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    max_gradient: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    beta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
     """Of dpo: how near to the base the model is held."""
     max_length: Positive | None = None
     """Tokens of a row at most; None: the window of the base."""

@@ -15,6 +15,8 @@ from outputs.dataset.manifest import MANIFEST, sha256_of
 from outputs.dataset.reader import row_set
 from outputs.kinds.split_shares import Split
 from scenarios.errors import UsageError
+from scenarios.located import shortened
+from scenarios.located_validation import expected
 
 TrainingKind = Literal["sft", "dpo"]
 """``sft``: an answer is learnt; ``dpo``: a better answer is preferred to a worse one."""
@@ -187,8 +189,10 @@ def _manifest(path: Path, content: bytes) -> _Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "the whole"
+        found = "nothing" if first["type"] == "missing" else shortened(first["input"])
         raise UsageError(
-            f"{path}: {field}: {first['msg']}", "it is not the manifest of a data set of hipo"
+            f"{path}: {field}: found {found}, expected {expected(first)}",
+            "it is not the manifest of a data set of hipo",
         ) from error
 
 

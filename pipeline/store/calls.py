@@ -26,6 +26,7 @@ from pipeline.store.seen_prompts import SeenPrompts
 from pipeline.store.sqlite import StoreUnusable, parsing
 from pipeline.store.texts import PromptComposer, TextTable
 from pipeline.store.writer import StoreFailed, Writer, required
+from scenarios.errors import NoRoom
 
 COUNTED_AT_ONCE = 1_000
 """Cache hits are counted in memory and written this many at a time, and when the run is closed."""
@@ -220,7 +221,7 @@ class CallLog:
             first = self._unstored[:1]
             try:
                 required(self._writer).run(partial(self._add, calls=first))
-            except (StoreFailed, StoreUnusable):
+            except (StoreFailed, StoreUnusable, NoRoom):
                 break
             self._unstored.pop(0)
         return len(self._unstored)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from pipeline.store.own_files import NO_FOLLOW, open_own
-from scenarios.errors import DISK_FULL, UsageError
+from scenarios.errors import DISK_FULL, HipoError, NoRoom, UsageError
 from scenarios.text_file import real_path
 
 LOCK = "run.lock"
@@ -32,14 +32,13 @@ class RunLock:
         Raises:
             UsageError: another process holds it, named by its process id; or it cannot be made, or
                 is a link.
+            NoRoom: no room is left for it.
         """
         path = folder / LOCK
         try:
             self._file = open_own(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise UsageError(
-                f"{path} cannot be written: {error.strerror}", _what_to_do(path, error)
-            ) from error
+            raise _unwritable(path, error) from error
         if not _acquired(self._file):
             holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
             os.close(self._file)
@@ -53,9 +52,7 @@ class RunLock:
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
         except OSError as error:
             os.close(self._file)  # or nobody could take the lock as long as this process lives
-            raise UsageError(
-                f"{path} cannot be written: {error.strerror}", _what_to_do(path, error)
-            ) from error
+            raise _unwritable(path, error) from error
 
     def release(self) -> None:
         """Give the lock back; harmless when repeated."""
@@ -65,14 +62,17 @@ class RunLock:
             self._file = -1
 
 
-def _what_to_do(path: Path, error: OSError) -> str:
-    if isinstance(error, IsADirectoryError):
-        return "it has to be a file: move the folder away"
-    if error.errno in DISK_FULL:
-        return f"free some space on the disk of {path.parent}, or choose another folder (-o)"
-    return (
-        f"give yourself the right (chmod u+rwX {path.parent} {path}), or choose another folder (-o)"
+def _unwritable(path: Path, error: OSError) -> HipoError:
+    message, elsewhere = (
+        f"{path} cannot be written: {error.strerror}",
+        "or choose another folder (-o)",
     )
+    if error.errno in DISK_FULL:
+        return NoRoom(message, f"free some space on the disk of {path.parent}, {elsewhere}")
+    if isinstance(error, IsADirectoryError):
+        return UsageError(message, "it has to be a file: move the folder away")
+    right = f"give yourself the right (chmod u+rwX {path.parent} {path})"
+    return UsageError(message, f"{right}, {elsewhere}")
 
 
 def _acquired(file: int) -> bool:

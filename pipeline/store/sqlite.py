@@ -16,7 +16,7 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from pipeline.store.own_files import refuse_link, refuse_links_beside
-from scenarios.errors import UsageError
+from scenarios.errors import HipoError, NoRoom, UsageError
 from scenarios.text_file import real_path
 
 DATABASE = "run.sqlite"
@@ -205,7 +205,7 @@ def way_out(path: Path) -> str:
     )
 
 
-def unusable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreUnusable:
+def unusable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> HipoError:
     """Return what an error says that was met while a database was opened or read."""
     code = primary_code(error)
     if path.is_dir():
@@ -221,7 +221,7 @@ def unusable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreUnus
     if code in _DENIED:
         return StoreUnusable(f"{path} {_denied(path)}", _permission(path))
     if code in _NO_ROOM:
-        return StoreUnusable(f"{path} cannot be used: {error}", no_room(path))
+        return NoRoom(f"{path} cannot be used: {error}", no_room(path))
     return damaged(path, str(error))
 
 
@@ -250,6 +250,7 @@ def explained(path: Path) -> Iterator[None]:
 
     Raises:
         StoreUnusable: the database is locked, may not be used, or is damaged.
+        NoRoom: the disk is full, or fails.
     """
     try:
         yield

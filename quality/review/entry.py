@@ -103,7 +103,11 @@ async def leave(request: Request) -> Response:
     await sent_form(request, guest.token)
     await service.store.people.close_session(guest.token)
     response = page(
-        request, "refused", heading="Goodbye", message="You are logged out. Close this page."
+        request,
+        "refused",
+        heading="Goodbye",
+        message="You are logged out. An answer that you have begun is kept as a draft. Close this"
+        " page.",
     )
     response.delete_cookie(cookie_name(service), path="/", secure=service.access.tls, httponly=True)
     return response

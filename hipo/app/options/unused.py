@@ -45,6 +45,12 @@ def check_used(recipe: Recipe, given: Mapping[str, Any], options: Mapping[str, s
             "--unreviewed and --reviewed say which wordings are taken, and none are named",
             "leave it out, or name them with --wordings",
         )
+    if "repetitions" in chosen and recipe.n is not None:
+        raise UsageError(
+            f"--repetitions changes nothing beside -n ({recipe.n:,}), which says how many cases are"
+            " played in all: beyond those that differ, it repeats them",
+            "leave --repetitions out, or -n (in a recipe n)",
+        )
     models = {field: value for field, value in chosen.items() if field.startswith("models.")}
     if models:
         _check_models(recipe, models, options)

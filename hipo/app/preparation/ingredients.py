@@ -16,7 +16,7 @@ from scenarios.errors import InputError, Problem, UsageError
 from scenarios.languages import check_languages
 from scenarios.located import Located
 from scenarios.pack import FAMILIES, PLUS_NAME
-from scenarios.real_names import told
+from scenarios.real_names import has_real_names, told
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.selection import names_fact, select_scenarios
@@ -117,7 +117,7 @@ class Ingredients:
         if pool.kept:
             self.kept.append(f"{pool.kept} scenario{'s' if pool.kept > 1 else ''}")
         self.new += pool.new
-        self.left_out = told(pool.left_out)
+        self.left_out = pool.remark_on_names
         pairs = None
         if self._recipe.facts is not None:
             found = select_facts(chosen, self._recipe.facts)
@@ -163,6 +163,7 @@ class _ScenarioPool:
         """Scenarios and facts that are installed by now, and not in the run."""
         self.left_out: dict[str, tuple[str, ...]] = {}
         """Facts that are not played because they would stand beside real names, by scenario."""
+        self._templates: list[Scenario] = []
 
     def chosen(self) -> list[Scenario]:
         """Return what is selected, in the order of category and id."""
@@ -210,6 +211,7 @@ class _ScenarioPool:
         """Return what is left to play with real names, and note what is left out."""
         entries = self._catalogue.entries
         known = {s.id: entries[s.id] for s in chosen if s.id in entries}
+        self._templates = [entry.template for entry in known.values()]
         self.left_out = {name: entry.left_out for name, entry in known.items() if entry.left_out}
         playable = [s for s in chosen if self._is_playable(s)]
         if chosen and not playable:
@@ -219,6 +221,15 @@ class _ScenarioPool:
                 "leave --real-names out, or choose other scenarios",
             )
         return playable
+
+    @property
+    def remark_on_names(self) -> str:
+        """What to say of real names: which facts they leave out, or that nobody has one."""
+        if not self._recipe.real_names or not self._templates:
+            return ""
+        if not any(map(has_real_names, self._templates)):
+            return "real names change nothing: no scenario that is played has any"
+        return told(self.left_out)
 
     def _is_playable(self, scenario: Scenario) -> bool:
         """Return whether names leave a scenario a fact; what is stored in a run was played."""

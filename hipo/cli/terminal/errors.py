@@ -47,7 +47,7 @@ MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.BUDGET: "budget or funds",
     ExitCode.UNAVAILABLE: "endpoint unavailable",
     ExitCode.REFUSED: "refused or unreadable throughout",
-    ExitCode.STORE: "store not writable",
+    ExitCode.STORE: "no room, or store not writable",
     ExitCode.INTERNAL: "internal",
 }
 """Every exit code in a few words, as the root help lists them."""
@@ -169,8 +169,7 @@ def _report(error: Exception) -> int:
 def _report_failure(error: RunError) -> int:
     """Say what went wrong while running, and what to do where that is known."""
     code, advice = ENDINGS.get(error.code, (ExitCode.FAILED_CASES, ""))
-    if isinstance(error, stop.MustStop):
-        advice = error.advice or advice
+    advice = error.advice or advice
     if isinstance(error, StoppedEarly):  # says itself what to do
         say(f"stopped: {error}")
     else:

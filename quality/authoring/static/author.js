@@ -5,7 +5,6 @@ const form = document.getElementById("author");
 
 const GO_ON = "What you wrote stays in this window: start hipo author again if it has ended, open the link that it prints in another window of this browser, and save here.";
 const CONTROLS = "input, textarea, select, button, [tabindex]";
-const GRID = { makes_false: "makes it false", misleads: "lets it mislead", makes_true: "makes it true", leaves_open: "leaves it open" };
 
 const isPart = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const listed = (value) => (Array.isArray(value) ? value : typeof value === "string" ? [value] : []);
@@ -23,6 +22,7 @@ class AuthorForm {
     this.pressed = false;
     this.stale = false;
     this.saving = Promise.resolve();
+    this.removals = new Removals(document.getElementById("removed"), (path) => this.changed(true, path));
     this.draw();
     this.check();
     form.addEventListener("submit", (event) => { event.preventDefault(); this.save(); });
@@ -98,7 +98,7 @@ class AuthorForm {
     if (field.kind === "names") return this.checks(field, holder, here);
     if (field.kind === "check") return this.tick(field, holder, here);
     if (field.kind === "entries") return this.entries(field, holder, here);
-    if (field.kind === "grid") return this.grid(field);
+    if (field.kind === "grid") return grid(this, field);
     return this.input(field, holder, here);
   }
 
@@ -183,7 +183,11 @@ class AuthorForm {
     const held = isPart(holder[field.key]) ? holder[field.key] : {};
     const parts = Object.keys(held).map((key) => {
       const here = this.path(path, key);
-      const remove = this.adds(`Remove this ${field.one}`, () => { delete held[key]; this.changed(true, path); });
+      const remove = this.adds(`Remove this ${field.one}`, () => {
+        this.removals.keep(`${field.one} ${key}`, here, held, key, ((part) => () => part)(held[key]));
+        delete held[key];
+        this.changed(true, path);
+      });
       const box = this.part(here, key, ...(isPart(held[key]) ? field.fields.map((one) => this.field(one, held[key], here)) : []), this.make("div", { class: "buttons" }, remove));
       box.classList.add("item");
       return box;
@@ -218,10 +222,17 @@ class AuthorForm {
         inside = field.fields.map((one) => this.field(one, item, here));
         this.owner = before;
       } else inside = [];
-      const remove = this.adds(`Remove this ${field.one}`, () => { list.splice(index, 1); touched(); if (!list.length && !field.keeps) delete holder[field.key]; this.changed(true, path); });
+      const title = `${field.one} ${index + 1}${item && item.id ? `: ${item.id}` : ""}`;
+      const remove = this.adds(`Remove this ${field.one}`, () => {
+        this.removals.keep(title, here, holder, field.key, () => listed(holder[field.key]).toSpliced(index, 0, item));
+        list.splice(index, 1);
+        touched();
+        if (!list.length && !field.keeps) delete holder[field.key];
+        this.changed(true, path);
+      });
       const buttons = this.make("div", { class: "buttons" }, remove);
       if (field.fields === null) return this.make("div", { class: "item" }, ...inside, buttons);
-      const box = this.part(here, `${field.one} ${index + 1}${item && item.id ? `: ${item.id}` : ""}`, ...inside, buttons);
+      const box = this.part(here, title, ...inside, buttons);
       box.classList.add("item");
       return box;
     });
@@ -230,29 +241,6 @@ class AuthorForm {
       this.changed(true, `${path}[${list.length}]`);
     });
     return this.part(path, field.name, ...this.hints(field), ...parts, add);
-  }
-
-  grid(field) {
-    const facts = Array.isArray(this.data.facts) ? this.data.facts : [];
-    const claims = Array.isArray(this.data.claims) ? this.data.claims : [];
-    const head = this.make("tr", {}, this.make("td"), ...facts.map((fact) => this.make("th", { scope: "col" }, fact.id || "?", this.make("small", {}, fact.about || ""))));
-    const rows = claims.map((claim) => this.make("tr", {}, this.make("th", { scope: "row" }, claim.id || "?", this.make("small", {}, claim.text || "")), ...facts.map((fact) => {
-      const select = this.make("select", { "aria-label": `what ${fact.id} does to ${claim.id}` }, this.make("option", { value: "" }, "not decided"), ...Object.entries(GRID).map(([key, name]) => this.make("option", { value: key }, name)));
-      select.value = Object.keys(GRID).find((key) => (fact[key] || []).includes(claim.id)) || "";
-      select.addEventListener("change", () => {
-        for (const key of Object.keys(GRID)) {
-          const rest = (fact[key] || []).filter((id) => id !== claim.id);
-          if (key === select.value) rest.push(claim.id);
-          if (rest.length) fact[key] = rest; else delete fact[key];
-        }
-        this.changed(false);
-      });
-      return this.make("td", {}, select);
-    })));
-    const table = this.make("table", { class: "grid" }, this.make("thead", {}, head), this.make("tbody", {}, ...rows));
-    // A browser leaves what has the focus half out of sight where the table is wider than the window.
-    table.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) event.target.scrollIntoView({ block: "nearest", inline: "center" }); });
-    return this.part("grid", field.name, this.make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": field.name }, table));
   }
 
   // Checking and saving

@@ -347,6 +347,9 @@ class AnswerForm {
     this.form.addEventListener("submit", (event) => { event.preventDefault(); this.go(); });
     document.getElementById("back").addEventListener("click", () => this.back());
     document.getElementById("undo").addEventListener("click", () => this.undo());
+    const leaving = document.querySelector("form.leave");
+    // Whoever logs out may come in again elsewhere: what is filled in has to be there, too.
+    leaving.addEventListener("submit", async (event) => { event.preventDefault(); await this.saveDraft(); leaving.submit(); });
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("visibilitychange", () => this.seen());
     window.addEventListener("pagehide", () => this.beacon());

@@ -155,6 +155,20 @@ def test_own_lists_are_counted_in_the_place_of_those_that_ship(hipo, run, tmp_pa
     assert "hits" in figures(told)
 
 
+def test_intervals_of_dialogues_without_scenario_are_the_same_in_any_order(hipo, tmp_path) -> None:
+    rows = [
+        {"turns": [{"speaker": "Ann", "text": "well " * n}], "side": "ab"[n % 2]}
+        for n in (1, 3, 4, 5, 8, 9, 14, 16, 20, 23, 30, 31, 31, 42)
+    ]
+    found = []
+    for listed in (rows, rows[::-1], rows[5:] + rows[:5]):
+        write_rows(tmp_path / "rows.jsonl", listed)
+        told = hipo("compare", "rows.jsonl", "--by", "side", "--reference", "a", "--format", "json")
+        found.append(told.data["differences"])
+    assert found[0] == found[1] == found[2]
+    assert any(one["interval"] for one in found[0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "found", "hint"),
     [
@@ -165,7 +179,7 @@ def test_own_lists_are_counted_in_the_place_of_those_that_ship(hipo, run, tmp_pa
         (["mine", "--by", "strategy"], "all lines are", "veracity"),
         (["mine", "--by", "goal", "--reference", "deceive"], "--reference deceive", "'deception'"),
         (["mine", "--by", "goal", "--role", "responder,judge"], "--role judge", "initiator"),
-        (["mine", "nothing.jsonl"], "no run 'nothing.jsonl'", "mine"),
+        (["mine", "nothing.jsonl"], "neither a file or folder nothing.jsonl nor a run", "mine"),
         (["mine", "texts.csv"], "is neither .jsonl nor .parquet", "hipo import"),
         (["mine", "texts.jsonl"], "row 1 holds no lines of a dialogue", "messages"),
         (["mine", "--by", "goal", "--markers", "own.yaml"], "markers: variety", "name the list"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -130,6 +131,18 @@ def files_of_at_most(size: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
+@contextmanager
+def no_room_for_files() -> Iterator[None]:
+    """Let every whole file find a full disk when it is brought there."""
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("scenarios.atomic_files.os.fsync", full)
+        yield
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -141,28 +154,57 @@ def files_of_at_most(size: int) -> Iterator[None]:
 def test_no_half_of_a_file_is_left(hipo: Hipo, command: tuple[str, ...]) -> None:
     with files_of_at_most(100):
         ended = hipo(*command)
-    assert (ended.code, "cannot be written" in ended.err) == (2, True)
-    assert list(Path("new").iterdir()) == []
+    assert (ended.code, "cannot be written" in ended.err) == (7, True)
+    assert not Path("new").exists()
     assert hipo(*command).code == 0
 
 
+def test_answers_that_find_no_room_leave_no_folder(hipo: Hipo, tmp_path: Path) -> None:
+    assert hipo(*GENERATE, "-n", "2").code == 0
+    command = ("review", "export", "trial", "--to", "label-studio", "--all", "-o", "new/sheet")
+    assert hipo(*command, "-n", "1").code == 0
+    shutil.rmtree("new")
+    with no_room_for_files():
+        ended = hipo(*command[:-1], "new/sheet")
+    assert ended.code == 7, ended
+    assert ended.err.endswith("\n  make room on the disk, or choose another place\n")
+    assert not Path("new").exists()
+
+
+def test_a_run_that_finds_no_room_at_its_beginning_ends_like_one_in_its_middle(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = run_store.begin
+
+    def on_a_full_disk(connection: sqlite3.Connection, *rest: object) -> None:
+        (pages,) = connection.execute("pragma page_count").fetchone()
+        connection.execute(f"pragma max_page_count = {max(pages, 1)}")
+        begin(connection, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run_store, "begin", on_a_full_disk)
+    ended = hipo(*GENERATE)
+    assert ended.code == 7, ended
+    assert "database or disk is full" in ended.err
+    assert ended.err.count("free some space on the disk of") == 1
+
+
 @pytest.mark.parametrize(
-    ("number", "advice"),
+    ("number", "code", "advice"),
     [
-        (errno.ENOSPC, "make room on the disk, or choose another -o"),
-        (errno.EACCES, "choose another -o"),
+        (errno.ENOSPC, 7, "make room on the disk, or choose another place"),
+        (errno.EACCES, 2, "choose another place"),
     ],
 )
 def test_an_export_that_cannot_be_written_says_what_to_do(
-    hipo: Hipo, monkeypatch: pytest.MonkeyPatch, number: int, advice: str
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch, number: int, code: int, advice: str
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
+    def full(_: object, draft: Path, *__: object) -> None:
+        raise OSError(number, os.strerror(number), str(draft / "rows.jsonl"))
 
     assert hipo(*GENERATE, "-n", "2").code == 0
     monkeypatch.setattr("outputs.export.export._written", full)
     ended = hipo("export", "trial", "--any", "-o", "set")
-    assert ended.code == 7
-    assert "set could not be written: " in ended.err
+    assert ended.code == code
+    assert "set cannot be written: " in ended.err
     assert ended.err.endswith(f"\n  {advice}\n")
     assert not Path("set").exists()

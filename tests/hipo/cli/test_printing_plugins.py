@@ -80,3 +80,22 @@ def test_jurors_answer_in_json_however_quiet_a_command_is(offline: Hipo, hipo: H
     assert hipo(*asked).data["labelled"] == 1
     both = hipo(*asked, "--judge", "offline/judge")
     assert both.data["verified"] == 1
+
+
+def test_a_report_knows_what_a_gate_of_a_plugin_reads(
+    chatty: Hipo, hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads_nothing = "lambda its: Chatty(), reads=lambda language: False)"
+    (tmp_path / "chatty.py").write_text(CHATTY.replace("lambda its: Chatty())", reads_nothing))
+    assert chatty("verify", "made", *JUDGED).code == 0
+    written = chatty("report", "made", "--no-embeddings")
+    assert written.code == 0, written.err
+    page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
+    assert "chatty" in page
+    assert "not know the language" in page
+    for held, none in {"files": {}, "offered": [], "absent": []}.items():
+        monkeypatch.setattr(PLUGINS, held, none)
+    assert hipo("report", "made", "--no-embeddings").code == 0
+    page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
+    assert "not know the language" not in page
+    assert "hipo report --plugin FILE loads it" in page

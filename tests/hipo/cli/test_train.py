@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import subprocess
@@ -118,6 +119,9 @@ def test_options_of_the_evaluation_without_a_set_are_refused(hipo, label_set):
         (("SET",), "no base model is named"),
         (("SET", "--base", "./none"), "there is no folder or file ./none"),
         (("SET", "--base", "b", "--lora-rank", "0"), "--lora-rank: found 0"),
+        (("SET", "--base", "b", "--lora-rank", "100000000"), "--lora-rank: found 100000000"),
+        (("SET", "--base", "b", "--epochs", "inf"), "--epochs: found inf"),
+        (("SET", "--base", "b", "--beta", "inf"), "--beta: found inf"),
         (("SET", "--base", "b", "--dtype", "int4"), "--dtype: found 'int4'"),
         (("SET", "--base", "b", "--config", "none.yaml"), "none.yaml: found no such file"),
         (("SET", "--base", "b", "--kind", "ppo"), "'ppo' is not one of 'sft', 'dpo'"),
@@ -129,6 +133,66 @@ def test_a_mistake_is_one_message_and_nothing_is_made(hipo, label_set, arguments
     assert done.code == 2
     assert message in done.err
     assert not Path("out").exists()
+
+
+@pytest.mark.slow
+@quiet_libraries
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--lora-targets", "nosuch"), "--lora-targets: Target modules {'nosuch'} not found"),
+        (("--max-length", "3"), "fits into 3 tokens"),
+    ],
+)
+def test_a_mistake_that_only_the_model_shows_leaves_nothing_either(
+    hipo, label_set, base, options, message
+):
+    fixed = ("--steps", "1", "--accumulate", "1", "--device", "cpu", "--validation-rows", "0")
+    command = ("train", label_set, "--base", base, *fixed, "-o", "new/out")
+    done = hipo(*command, *options)
+    assert (done.code, message in done.err) == (2, True), done.err
+    assert not Path("new").exists()
+    assert hipo(*command).code == 0, "the mended command is not another training"
+
+
+@pytest.mark.slow
+@quiet_libraries
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{% if", "its chat template cannot be used: "),
+        ("{{ nothing.here }}", "its chat template cannot be used: "),
+        ("", "its chat template leaves out what the "),
+    ],
+)
+def test_a_base_whose_template_writes_no_conversation_is_refused(
+    hipo, label_set, base, template, message
+):
+    (Path(base) / "chat_template.jinja").write_text(template)
+    done = hipo("train", label_set, "--base", base, "-o", "out", "--device", "cpu")
+    assert (done.code, message in done.err) == (2, True), done.err
+    assert not Path("out").exists()
+
+
+@pytest.mark.slow
+@quiet_libraries
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("I/O error: No space left on device (os error 28)"),
+        OSError(errno.ENOSPC, "No space left on device"),
+    ],
+)
+def test_a_disk_that_is_full_in_training_ends_it_like_any_other_command(
+    hipo, label_set, base, monkeypatch, error
+):
+    def full(*_):
+        raise error
+
+    monkeypatch.setattr("hipo.app.train.train_adapter", full)
+    done = hipo("train", label_set, "--base", base, "-o", "out", "--device", "cpu")
+    assert done.code == 7, done.err
+    assert "make room on the disk" in done.err
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ KEY = "models.default.api_key_env"
     [
         (("--k", "3"), "--k is of no use without the strategy consistency, found direct", "--k"),
         (("--reflector-model", "offline/rules"), "no reflector has a part in", "--strategy"),
+        (("--repetitions", "2"), "--repetitions changes nothing beside -n (2)", "or -n"),
         (("--unreviewed",), "which wordings are taken, and none are named", "--wordings"),
         (("--reviewed",), "which wordings are taken, and none are named", "--wordings"),
         (("--api-key-env", "HOME"), "offline/rules runs on this machine", "--api-key-env"),
@@ -72,6 +73,13 @@ def test_a_look_at_a_few_cases_takes_no_options_of_a_run(
     result = offline("-n", "2", kind, "1", *options)
     assert (result.code, result.out) == (2, "")
     assert f"it takes no {named}\n" in result.err
+
+
+def test_real_names_that_nobody_has_are_said_to_change_nothing(offline: Hipo, hipo: Hipo) -> None:
+    said = "real names change nothing: no scenario that is played has any"
+    assert said in offline("-n", "1", "-o", "run", "--real-names").err
+    documented = ("--scenarios", "diesel_emissions", "-o", "run2", "--real-names")
+    assert said not in hipo("generate", "--model", "offline/rules", "-n", "1", *documented).err
 
 
 FLOWS = ("generate", "-m", "offline/random", "--scheme", "face_acts", "-n", "2")

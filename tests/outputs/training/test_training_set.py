@@ -98,7 +98,7 @@ def test_a_folder_that_is_no_export_is_refused(tmp_path):
     with pytest.raises(UsageError, match="is no JSON"):
         read_training_set(tmp_path)
     (tmp_path / "manifest.json").write_text('{"task": "sft"}')
-    with pytest.raises(UsageError, match="scheme: Field required"):
+    with pytest.raises(UsageError, match="scheme: found nothing, expected a value"):
         read_training_set(tmp_path)
 
 

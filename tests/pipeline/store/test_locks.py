@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.locks import RunLock, is_locked, refuse_network_disk
-from scenarios.errors import UsageError
+from scenarios.errors import NoRoom, UsageError
 
 HOLD = """
 import sys, time
@@ -102,6 +102,6 @@ def test_a_lock_that_cannot_be_signed_is_given_back(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "pwrite", full)
-        with pytest.raises(UsageError, match="lock cannot be written: No space left"):
+        with pytest.raises(NoRoom, match="lock cannot be written: No space left"):
             RunLock(tmp_path)
     RunLock(tmp_path).release()

@@ -170,6 +170,24 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(
     assert "t3.intention" in draft.content
 
 
+def test_a_form_that_is_half_filled_in_is_kept_for_whoever_leaves(
+    browser: Browser, run: Path
+) -> None:
+    with served(run, mode="quiz") as site:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        arrive(page, "#answers")
+        number = int(page.get_attribute("#answers", "data-item") or 0)
+        page.evaluate("document.querySelector('#answers input[type=radio]').click()")
+        page.evaluate("document.querySelector('form.leave button').click()")
+        page.get_by_role("heading", name="Goodbye").wait_for()
+        said = page.inner_text("main")
+        draft = site.service.store.draft_of(number)
+    assert "An answer that you have begun is kept as a draft." in said
+    assert draft is not None
+    assert "t3.intention" in draft.content
+
+
 def test_a_second_window_is_not_told_that_a_form_is_kept_which_is_not(
     browser: Browser, run: Path
 ) -> None:
