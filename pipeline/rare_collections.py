@@ -15,13 +15,17 @@ def rare_collections() -> Iterator[None]:
     """Leave what exists already out of garbage collections, and collect the rest rarely.
 
     With Python's defaults about a tenth of the processor time of a run's calls, and a quarter of
-    that of an export, went into looking for garbage. The settings are put back at the end.
+    that of an export, went into looking for garbage. The settings are put back at the end; where
+    a program has left something out itself, that alone stays out, as nothing can be put back singly.
     """
     before = gc.get_threshold()
-    gc.freeze()
+    is_ours = gc.get_freeze_count() == 0
+    if is_ours:
+        gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if is_ours:
+            gc.unfreeze()

@@ -146,8 +146,9 @@ def _run(
     err: Connection,
 ) -> None:
     """Become a process with a folder, an environment and streams of its own."""
-    # Whoever started the tests in the background may have interrupts ignored.
+    # Whoever started the tests in the background may have these ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.chdir(folder)
     sys.path.insert(0, folder)  # as python -m does
     os.environ.clear()

@@ -10,6 +10,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 
 from pipeline.store.sqlite import DATABASE, StoreDamaged
@@ -43,12 +44,7 @@ def refuse_foreign(
     found = _schema(connection)
     if digest(found) == NEWEST:
         return
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
-        for step in make:
-            fresh.execute("begin")
-            step(fresh)
-            fresh.execute("commit")
-        expected = _schema(fresh)
+    expected = _made_by(tuple(make))
     foreign = [key for key, statement in found.items() if expected.get(key) != statement]
     if foreign:
         raise StoreDamaged(
@@ -60,6 +56,17 @@ def digest(schema: Schema) -> str:
     """Return what tells one schema from every other."""
     parts = ("\0".join((*key, statement)) for key, statement in schema.items())
     return hashlib.sha256("\0\0".join(parts).encode(errors="surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=16)
+def _made_by(steps: tuple[Callable[[sqlite3.Connection], None], ...]) -> Schema:
+    """Return what steps make; a command looks at a run several times."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        for step in steps:
+            fresh.execute("begin")
+            step(fresh)
+            fresh.execute("commit")
+        return _schema(fresh)
 
 
 def _schema(connection: sqlite3.Connection) -> Schema:

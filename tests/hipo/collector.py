@@ -54,6 +54,6 @@ class Handler(BaseHTTPRequestHandler):
 def collecting() -> Iterator[Collector]:
     """Listen until the block ends."""
     with Collector() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()

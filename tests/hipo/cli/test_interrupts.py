@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import anyio
@@ -17,6 +17,7 @@ import pytest
 from hipo.app.running.interrupts import in_words, interruptible
 from pipeline.stopping.open_requests import OpenRequests
 from pipeline.stopping.stop import Stop
+from tests.forked import Forked, Program, command
 from tests.hipo.cli.conftest import Hipo
 from tests.processes import children, is_alive
 from tests.wire.server import WireServer
@@ -105,21 +106,19 @@ def test_one_more_signal_while_python_ends_changes_nothing(tmp_path: Path, numbe
     assert (done.returncode, done.stderr) == (3, "")
 
 
-def generating(server: WireServer, folder: Path, *, shell: str = "") -> subprocess.Popen[str]:
-    """Start a run of which two calls stay in flight until the server is told to answer."""
-    command = [
-        sys.executable, "-m", "hipo", "generate", "--model", "compatible/m", "--base-url",
-        server.openai_url, "--scenarios", "used_car", "-n", "4", "--turns", "1",
-        "--max-concurrency", "2", "--timeout", "600", "-o", "run",
-    ]  # fmt: skip
-    started = subprocess.Popen(
-        ["/bin/sh", "-c", f'{shell} exec "$@"', "sh", *command],
-        cwd=folder,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
+def under_nohup(arguments: Sequence[str]) -> None:
+    """Run a command with hang-ups ignored, as nohup does."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    command(arguments)
+
+
+def generating(server: WireServer, folder: Path, program: Program = command) -> Forked:
+    """Start a run of which two calls are in flight for as long as the server takes to answer."""
+    arguments = (
+        "generate", "--model", "compatible/m", "--base-url", server.openai_url, "--scenarios",
+        "used_car", "-n", "4", "--turns", "1", "--max-concurrency", "2", "--timeout", "600", "-o", "run",
+    )  # fmt: skip
+    started = Forked(program, arguments, folder, environment())
     deadline = time.monotonic() + 120
     while not server.count and started.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -133,14 +132,13 @@ def slow() -> Iterator[WireServer]:
         yield server
 
 
-@pytest.mark.usefixtures("hangup_not_ignored")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_calls_in_flight_finish_and_says_how_long_that_may_take(
     slow: WireServer, tmp_path: Path, hipo: Hipo, number: signal.Signals
 ) -> None:
     process = generating(slow, tmp_path)
     process.send_signal(number)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate()
     assert process.returncode == 3, err
     assert "stopping: finishing " in err
     assert " in flight, the longest for " in err
@@ -153,9 +151,9 @@ def test_a_signal_lets_calls_in_flight_finish_and_says_how_long_that_may_take(
 
 def test_a_run_under_nohup_outlives_its_terminal(slow: WireServer, tmp_path: Path) -> None:
     slow.latency_s = 0.2
-    process = generating(slow, tmp_path, shell="trap '' HUP;")
+    process = generating(slow, tmp_path, under_nohup)
     process.send_signal(signal.SIGHUP)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate()
     assert process.returncode == 0, err
     assert "stopp" not in err
 

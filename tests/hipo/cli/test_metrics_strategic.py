@@ -82,19 +82,20 @@ def test_only_what_is_asked_for_is_made(
 
 
 def test_other_labels_of_a_run_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    held: list[int] = []
+    held = 0
 
     def read() -> Iterator[Annotation]:
+        nonlocal held
         for number in range(50):
             about = Subject(f"case{number}", "arm", 1)
             yield Annotation(about, "juror", "m", "cobra.commitment", "neutral")
             yield Annotation(about, "declared", "responder", "veracity", "Quality")
-            held.append(sum(type(one) is Annotation for one in gc.get_objects()))
+        held = sum(type(one) is Annotation for one in gc.get_objects())  # a look at every object
 
     run = Annotated(("run",), load_scheme("hipo"), read, lambda: iter(()), has_groups=False)
     monkeypatch.setattr("hipo.app.metrics.strategic.open_annotated", lambda *_: run)
     assert len(strategic_metrics(["run"]).discourses) == 50
-    assert max(held) < 50 + 5
+    assert 0 < held < 50 + 5
 
 
 def test_models_are_compared_with_each_person(hipo: Hipo, trial: str) -> None:

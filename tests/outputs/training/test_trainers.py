@@ -196,11 +196,17 @@ def test_rows_that_do_not_fit_are_left_out_whole_and_told(sets, base, tmp_path):
     assert not (tmp_path / "none" / "train.yaml").exists()
 
 
-def test_another_training_in_the_folder_is_refused_with_what_differs(sets, base, tmp_path):
-    options = {"base": str(base), "steps": 1, **QUICK}
-    train(sets / "label", tmp_path / "out", **options)
+@pytest.fixture(scope="module")
+def trained(sets, base, tmp_path_factory):
+    """Return what two steps on the labels came to."""
+    folder = tmp_path_factory.mktemp("trained") / "out"
+    return train(sets / "label", folder, base=str(base), steps=2, **QUICK)
+
+
+def test_another_training_in_the_folder_is_refused_with_what_differs(sets, base, trained, tmp_path):
+    options = {"base": str(base), "steps": 2, **QUICK}
     with pytest.raises(UsageError, match="holds another training") as caught:
-        train(sets / "dpo", tmp_path / "out", **options | {"seed": 5})
+        train(sets / "dpo", trained.folder, **options | {"seed": 5})
     assert "seed: was 0, is 5" in caught.value.message
     assert "kind: was 'sft', is 'dpo'" in caught.value.message
     (tmp_path / "else").mkdir()
@@ -209,14 +215,23 @@ def test_another_training_in_the_folder_is_refused_with_what_differs(sets, base,
         train(sets / "label", tmp_path / "else", **options)
 
 
-def test_the_record_of_a_training_makes_it_again(sets, base, tmp_path):
-    first = train(sets / "label", tmp_path / "one", base=str(base), steps=2, **QUICK)
-    again = train(sets / "label", tmp_path / "two", config=first.folder / "train.yaml")
-    assert again.record == first.record
-    assert all(weights(again.folder)[k].equal(v) for k, v in weights(first.folder).items())
-    told = []
-    train(sets / "actor", tmp_path / "three", config=first.folder / "train.yaml", tell=told.append)
-    assert any("was made for another set" in line for line in told)
+def test_the_record_of_a_training_makes_it_again(sets, trained, tmp_path):
+    again = train(sets / "label", tmp_path / "again", config=trained.folder / "train.yaml")
+    assert again.record == trained.record
+    assert all(weights(again.folder)[k].equal(v) for k, v in weights(trained.folder).items())
+
+
+class ToldEnoughError(Exception):
+    """Ends a training once it has said what is waited for."""
+
+
+def test_the_record_of_a_training_says_so_where_it_is_used_for_another_set(sets, trained, tmp_path):
+    def tell(line):
+        if "was made for another set" in line:
+            raise ToldEnoughError
+
+    with pytest.raises(ToldEnoughError):
+        train(sets / "actor", tmp_path / "out", config=trained.folder / "train.yaml", tell=tell)
 
 
 @pytest.mark.parametrize("template", [None, NO_SYSTEM])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 from hypothesis import given
@@ -125,9 +125,26 @@ def test_collections_are_rare_inside_and_as_before_outside() -> None:
     assert collections_among(20_000) > 5
 
 
+@pytest.fixture
+def nothing_frozen() -> Iterator[None]:
+    """Leave nothing out of garbage collections, as in a program of its own."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("nothing_frozen")
 def test_an_error_inside_leaves_the_settings_as_they_were() -> None:
     before = gc.get_threshold()
     with pytest.raises(ZeroDivisionError), rare_collections():
         raise ZeroDivisionError
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_what_a_program_has_left_out_of_collections_stays_out() -> None:
+    gc.freeze()
+    with rare_collections():
+        pass
+    assert gc.get_freeze_count() > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from quality.authoring.app import authoring_app
 from quality.web.access import Access
 from quality.web.server import Address, listening, server
 from quality.web.single_owner import SingleOwner
+from tests.quality.served import serving
 
 
 @contextmanager
@@ -21,11 +21,6 @@ def served(place: Address, folder: Path) -> Iterator[tuple[str, str]]:
     owner = SingleOwner("author", lambda token: None)
     desk = open_desk(folder, "offline/rules", dollars)
     with listening(place) as listener:
-        serving = server(authoring_app(desk, owner, Access(hosts=place.hosts)), place)
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
+        running = server(authoring_app(desk, owner, Access(hosts=place.hosts)), place)
+        with serving(running, listener):
             yield place.url, owner.mint()
-        finally:
-            serving.should_exit = True
-            thread.join()

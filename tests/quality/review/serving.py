@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from quality.review.service import ReviewService
 from quality.web.bounded_listener import MOST_OF_AN_ADDRESS
 from quality.web.header_deadline import HEADER_S
 from quality.web.server import Address, access_at, listening, server
+from tests.quality.served import serving
 
 
 def generated_run(folder: Path, *, n: int, verified: bool = False, **changes: object) -> Path:
@@ -76,21 +75,9 @@ def served(
         lambda accounts: access_at(address, accounts),
         lambda role, token: links.append((role, token)),
     )
-    running = server(build_app(service), address, header_s=header_s)
-    listener = listening(address, most_of_an_address=most_of_an_address)
-    thread = threading.Thread(
-        target=lambda: asyncio.run(running.serve(sockets=[listener])), daemon=True
-    )
-    thread.start()
-    try:
-        while not running.started:
-            if not thread.is_alive():
-                raise RuntimeError("the server did not start")
-            thread.join(0.01)
-        with pytest.MonkeyPatch.context() as patch:
+    with closing(service.store), pytest.MonkeyPatch.context() as patch:
+        running = server(build_app(service), address, header_s=header_s)
+        listener = listening(address, most_of_an_address=most_of_an_address)
+        with serving(running, listener):
             patch.setattr(passwords, "_N", 2)
             yield Served(f"http://127.0.0.1:{address.port}", service, links)
-    finally:
-        running.should_exit = True
-        thread.join(10)
-        service.store.close()

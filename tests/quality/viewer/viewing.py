@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from hipo.app.viewing import open_viewing
 from quality.viewer.app import Viewing, build_app
 from quality.web.server import Address, listening, server
 from tests.quality.review.visitor import Answer, Visitor
+from tests.quality.served import serving
 
 
 @dataclass
@@ -48,20 +48,9 @@ def viewed(*folders: Path) -> Iterator[ViewedPage]:
     with (
         listening(address) as listener,
         open_viewing(folders, address, lambda token: None) as viewing,
+        serving(server(build_app(viewing), address), listener),
     ):
-        running = server(build_app(viewing), address)
-        thread = threading.Thread(
-            target=lambda: asyncio.run(running.serve(sockets=[listener])), daemon=True
-        )
-        thread.start()
-        try:
-            while not running.started:
-                assert thread.is_alive(), "the server did not start"
-                thread.join(0.01)
-            for run in viewing.runs:
-                while run.words.until < run.columns.marks.dialogues:
-                    thread.join(0.01)
-            yield ViewedPage(address.url, viewing)
-        finally:
-            running.should_exit = True
-            thread.join(10)
+        for run in viewing.runs:
+            while run.words.until < run.columns.marks.dialogues:
+                time.sleep(0.01)
+        yield ViewedPage(address.url, viewing)
