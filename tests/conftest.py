@@ -63,6 +63,12 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Put it all back: some libraries say at the end of what is left that it leaks."""
+    gc.unfreeze()
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     """Run async tests on asyncio, the loop the pipeline runs on."""

@@ -181,7 +181,7 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
     assert (tmp_path / "clean" / "contamination.json").is_file()
     code, out, err = command(
         capsys, run, *everything, "--against", tmp_path / "all", "--remove-overlap",
-        "-o", tmp_path / "none",
+        "--no-embeddings", "-o", tmp_path / "none",
     )  # fmt: skip
     assert (code, out) == (2, "")
     assert f"{len(before)} rows overlap with another set" in err
