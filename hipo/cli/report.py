@@ -72,8 +72,8 @@ def report(
     )
     if output_format is Format.JSON:
         curve = None if written.curve is None else saturation_as_json(written.curve)
-        where = {"report": str(written.path), "bytes": written.size, "run": str(written.run)}
-        write_json({**where, "saturation": curve})
+        told = {"report": str(written.path), "bytes": written.size, "run": str(written.run)}
+        write_json(told | {"saturation": curve})
     elif not quiet:
         print(f"report: {written.path}")
     return ExitCode.DONE

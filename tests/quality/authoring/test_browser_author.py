@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, Route, expect
+from playwright.sync_api import Response, Route, expect
 
 from benchmarks.machine import free_port
 from quality.web.server import Address
 from scenarios.inspection import inspect_files
-from scenarios.scaffold import new_scenario
-from scenarios.schemes.registry import load_scheme
-from scenarios.schemes.scaffold import new_scheme
 from scenarios.yaml_source import read_yaml
+from tests.quality.authoring.keyboard import MOST_STOPS, PATH, begin, press, summary
 from tests.quality.authoring.serving import served
-from tests.quality.review.chromium import chromium, look_at, new_page, tab_to
+from tests.quality.review.chromium import look_at, new_page, tab_to
 
 pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}
-MOST_STOPS = 400
-"""More than there are places in a form where Tab stops."""
 CELL = '[aria-label="what away does to dried_out"]'
-PATH = "document.activeElement.closest('[data-path]').dataset.path"
 VISIT = """() => {
   const e = document.activeElement;
   if (e === document.body || e.dataset.visited) return null;
@@ -36,38 +29,6 @@ VISIT = """() => {
 """Marks what has the focus; returns it where something lies over it, None where it was there before."""
 UNVISITED = """[...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea')]
   .filter(e => e.getClientRects().length && !e.dataset.visited).map(e => e.outerHTML.slice(0, 80))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Serve the form of an empty folder; yields its address and the token of a link."""
-    with served(Address(port=free_port()), tmp_path / "pack") as found:
-        yield found
-
-
-def summary(page: Page, text: str) -> None:
-    expect(page.locator("#summary")).to_have_text(re.compile(text), timeout=60_000)
-
-
-def begin(page: Page, address: tuple[str, str], field: str, file_id: str) -> None:
-    """Come in and write a new file, by keyboard."""
-    url, token = address
-    page.goto(f"{url}/enter?token={token}")
-    tab_to(page, field)
-    page.keyboard.type(file_id)
-    page.keyboard.press("Enter")
-    summary(page, "0 errors, 1 warning")
-
-
-def press(page: Page, selector: str) -> None:
-    tab_to(page, selector, most=MOST_STOPS)
-    page.keyboard.press("Enter")
 
 
 def test_a_scenario_is_begun_mended_saved_drawn_and_previewed_without_a_mouse(
@@ -129,22 +90,6 @@ def test_two_saves_at_once_are_both_saved_and_what_is_wrong_says_so(browser, add
         title.fill(words)
         summary(page, errors)
         assert title.get_attribute("aria-invalid") == is_wrong
-
-
-@pytest.fixture
-def three_people(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Serve a folder with a scheme and a scenario with a flow and three roles, stairs.yaml."""
-    folder = tmp_path / "pack"
-    folder.mkdir()
-    scheme = folder / "advice.yaml"
-    scheme.write_text(new_scheme("advice", flow=True), encoding="utf-8")
-    text = new_scenario("stairs", load_scheme(str(scheme)))
-    third = "  caretaker:\n    name: caretaker\n    description: Sweeps.\n    aim: go home\n"
-    (folder / "stairs.yaml").write_text(
-        text.replace("# Phases in order", f"{third}# Phases in order", 1), encoding="utf-8"
-    )
-    with served(Address(port=free_port()), folder) as found:
-        yield found
 
 
 def test_who_knows_a_fact_is_chosen_by_keyboard_and_checked_as_in_a_file(
@@ -397,54 +342,3 @@ def test_the_page_of_files_says_what_cannot_be_begun_and_strangers_are_refused(b
         f"{url}/save/lost.yaml", form={"data": "{}", "version": "", "csrf": "x"}
     )
     assert answer.status == 403
-
-
-def test_what_was_removed_comes_back_where_it_was_by_keyboard(browser, address, tmp_path):
-    page = new_page(browser, viewport={"width": 1280, "height": 850})
-    begin(page, address, "#scenario-id", "lost")
-    path = tmp_path / "pack" / "lost.yaml"
-    before = path.read_text(encoding="utf-8")
-    ids = [claim["id"] for claim in read_yaml(path).data["claims"]]
-    undo = page.get_by_role("button", name="Undo")
-    expect(undo).to_be_hidden()
-    press(page, '[data-path="claims[0].text"] ~ .buttons button')
-    said = page.locator("#removed [role=status]")
-    expect(said).to_have_text(f"Removed claim 1: {ids[0]}.")
-    press(page, '[data-path="claims[0].text"] ~ .buttons button')
-    expect(said).to_have_text(f"Removed claim 1: {ids[1]}.")
-    look_at(page, "author-removed")
-    for _ in range(2):
-        press(page, "#removed button")
-    expect(said).to_have_text(f"claim 1: {ids[0]} is back.")
-    expect(undo).to_be_hidden()
-    assert page.evaluate(PATH).startswith("claims[0]")
-    assert not page.evaluate("document.getElementById('state').textContent")
-    page.keyboard.press("Control+S")
-    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
-    assert path.read_text(encoding="utf-8") == before
-
-
-def test_a_removed_role_comes_back_and_what_was_written_since_stays(browser, three_people):
-    url, token = three_people
-    page = new_page(browser, viewport={"width": 1280, "height": 850})
-    page.goto(f"{url}/enter?token={token}")
-    page.goto(f"{url}/edit/stairs.yaml")
-    summary(page, "0 errors")
-    press(page, '[data-path="roles.caretaker"] > .buttons button')
-    title = page.locator('[data-path="title"] textarea')
-    title.fill("Written since")
-    press(page, "#removed button")
-    expect(page.locator('[data-path="roles.caretaker.name"] textarea')).to_have_value("caretaker")
-    expect(title).to_have_value("Written since")
-
-
-def test_what_facts_do_to_claims_is_asked_once_there_are_both(browser, address):
-    page = new_page(browser, viewport={"width": 1280, "height": 850})
-    begin(page, address, "#scenario-id", "lost")
-    grid = page.locator('[data-path="grid"]')
-    expect(grid.locator("table")).to_have_count(1)
-    for left in reversed(range(page.locator('[data-path="claims"] > .item').count())):
-        page.locator('[data-path="claims"] > .item > .buttons button').first.click()
-        expect(page.locator('[data-path="claims"] > .item')).to_have_count(left)
-    expect(grid.locator("table")).to_have_count(0)
-    expect(grid).to_contain_text("once there are a fact and a claim")
