@@ -166,8 +166,8 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
             finally:
                 os.close(lock)
     except OSError as error:
-        ours = (str(folder), str(folder.with_name(f".{folder.name}.")))
-        if error.errno in DISK_FULL or str(error.filename).startswith(ours):
+        ours = (f"{folder}/", str(folder.with_name(f".{folder.name}.")))
+        if error.errno in DISK_FULL or f"{error.filename}/".startswith(ours):
             raise unwritable(folder, error) from error
         raise  # of something that was read
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,6 +12,9 @@ from hipo.cli.options.shared import PLUGINS
 from hipo.cli.reports.saturation import saturation_as_json
 from hipo.cli.terminal.console import Format, hush, write_json
 from hipo.cli.terminal.errors import ExitCode, say
+
+if TYPE_CHECKING:
+    from hipo.app.report.report import WrittenReport
 
 app = command_app()
 
@@ -71,9 +75,13 @@ def report(
         notice=say,
     )
     if output_format is Format.JSON:
-        curve = None if written.curve is None else saturation_as_json(written.curve)
-        told = {"report": str(written.path), "bytes": written.size, "run": str(written.run)}
-        write_json(told | {"saturation": curve})
+        write_json(_as_json(written))
     elif not quiet:
         print(f"report: {written.path}")
     return ExitCode.DONE
+
+
+def _as_json(written: WrittenReport) -> dict[str, object]:
+    curve = None if written.curve is None else saturation_as_json(written.curve)
+    told = {"report": str(written.path), "bytes": written.size, "run": str(written.run)}
+    return told | {"saturation": curve}

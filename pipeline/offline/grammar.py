@@ -15,6 +15,8 @@ Slots = Mapping[str, Sequence[str]]
 _SLOT = re.compile(r"\{(\w+)\}")
 MARKS = re.compile(r"^(?=[tdcm])([td]?)([cm]?)\| ")
 """What stands before a template: the goal it is kept for, and why it is said alone."""
+_FRAME = 3
+"""Words around a slot from which on a template is known again."""
 _INTENTIONS = {"": "Inform", "c": "Convince", "m": "Motivate"}
 """Why a line is said that stands alone, by its mark."""
 
@@ -26,9 +28,10 @@ def slots_of(template: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def between_slots(template: str) -> tuple[str, ...]:
-    """Return what stands before, between and after the slots of a template."""
-    return tuple(part.strip(" ,:") for part in _SLOT.split(template)[::2])
+def around_slots(template: str) -> tuple[str, ...]:
+    """Return what stands before, between and after the slots of a template, if it is known again by it."""
+    parts = (part.strip(" ,:") for part in _SLOT.split(template)[::2])
+    return tuple(part for part in parts if len(part.split()) >= _FRAME)
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from pipeline.offline.grammar import MARKS, between_slots, listed
+from pipeline.offline.grammar import MARKS, around_slots, listed
 from pipeline.offline.lexicon import tree
 from pipeline.offline.person import as_heard, spoken_clauses
 from pipeline.offline.staging import StagedScene, says
@@ -31,8 +31,6 @@ FORMS: Final = {
 """How an answer sounds, by what it does with the truth."""
 _FEELING: Final = {**FORMS, LIE: FELT, "Relevance": FELT}
 """The same of a line that is all feeling: a lie is only taken for granted there, and nothing is told."""
-_FRAME: Final = 3
-"""Words around a slot by which a sentence of the grammar is known again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def _vague(issues: tuple[str, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def frame(template: str) -> tuple[str, ...]:
     """Return what stands around the slots of a template, long enough to know it by, in any register."""
-    parts = [part for part in between_slots(template) if len(part.split()) >= _FRAME]
+    parts = around_slots(template)
     return tuple(said.rstrip("?") for part in parts for said in _said_as(part))
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pipeline.offline.authored import free_to_change, true_details
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import Slots, available, between_slots, choices, fill, listed
+from pipeline.offline.grammar import Slots, around_slots, available, choices, fill, listed
 from pipeline.offline.hearing import FORMS, REFUSED, hear
 from pipeline.offline.hearing import VAGUE as VAGUE_ANSWER
 from pipeline.offline.lexicon import words
@@ -37,8 +37,6 @@ _LED, _LED_ON = 40, 60
 """Percent of lines with a way in, the first and those that go on from an earlier answer."""
 _COMPLETE = re.compile(r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b")
 """What claims that nothing was left unsaid."""
-_FRAME = 3
-"""Words around a slot from which on they are known again."""
 INFORM, CHANGE = "Inform", "Relevance"
 CORES, CLOSED, FEELINGS, VAGUE = "cores", "closers", "feelings", "vague"
 """Books of lines, of second sentences, of lines that are all feeling, and of answers too vague to check."""
@@ -279,8 +277,8 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str,
     else:
         form = "" if tactic.intention == AFFECT else FORMS[tactic.veracity]
         text = joined((_led(core, dice, scene, form), closer))
-    around = [part for part in between_slots(template) if len(part.split()) >= _FRAME]
-    told = tuple(adapted(part, register).lower().rstrip("?") for part in (core, *around))
+    parts = (core, *around_slots(template))
+    told = tuple(adapted(part, register).lower().rstrip("?") for part in parts)
     return adapted(text, register), told
 
 

@@ -63,10 +63,8 @@ class RunLock:
 
 
 def _unwritable(path: Path, error: OSError) -> HipoError:
-    message, elsewhere = (
-        f"{path} cannot be written: {error.strerror}",
-        "or choose another folder (-o)",
-    )
+    message = f"{path} cannot be written: {error.strerror}"
+    elsewhere = "or choose another folder (-o)"
     if error.errno in DISK_FULL:
         return NoRoom(message, f"free some space on the disk of {path.parent}, {elsewhere}")
     if isinstance(error, IsADirectoryError):

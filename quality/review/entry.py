@@ -28,6 +28,8 @@ from quality.web.requests import RefusedRequest, first, sent_form
 from quality.web.sessions import LASTS_S, digest, first_session, new_token, next_token
 
 router = APIRouter()
+_OUT = "You are logged out. Close this page."
+_KEPT = "You are logged out. An answer that you have begun is kept as a draft. Close this page."
 LONGEST_NAME = 60
 _WRONG = hashed("a password nobody has")
 """Compared with where a name is unknown, so that it takes as long as a wrong password."""
@@ -102,13 +104,8 @@ async def leave(request: Request) -> Response:
     service, guest = desk_of(request), guest_of(request)
     await sent_form(request, guest.token)
     await service.store.people.close_session(guest.token)
-    response = page(
-        request,
-        "refused",
-        heading="Goodbye",
-        message="You are logged out. An answer that you have begun is kept as a draft. Close this"
-        " page.",
-    )
+    is_expert = guest.visit.role == "expert"  # what an expert settles has no draft
+    response = page(request, "refused", heading="Goodbye", message=_OUT if is_expert else _KEPT)
     response.delete_cookie(cookie_name(service), path="/", secure=service.access.tls, httponly=True)
     return response
 

@@ -11,10 +11,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.store import opening, run_store, sqlite, writer
+from pipeline.store.call_rows import CallRows
 from pipeline.store.merging import merge
 from tests.hipo.cli.conftest import Hipo
 
@@ -36,15 +38,17 @@ def counts(folder: str = "runs/trial") -> tuple[int, int, int]:
 def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(
     hipo: Hipo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin = run_store.begin
+    add = CallRows.add
 
-    def on_a_small_disk(connection: sqlite3.Connection, *rest: object) -> None:
-        begin(connection, *rest)  # type: ignore[arg-type]
-        (pages,) = connection.execute("pragma page_count").fetchone()
-        connection.execute(f"pragma max_page_count = {pages + 45}")
+    def on_a_small_disk(rows: CallRows, connection: sqlite3.Connection, calls: Any) -> None:
+        (dialogues,) = connection.execute("select count(*) from dialogues").fetchone()
+        if dialogues:  # a few are stored, and from now on no further reply
+            (pages,) = connection.execute("pragma page_count").fetchone()
+            connection.execute(f"pragma max_page_count = {pages}")
+        add(rows, connection, calls)
 
     with monkeypatch.context() as full:
-        full.setattr(run_store, "begin", on_a_small_disk)
+        full.setattr(CallRows, "add", on_a_small_disk)
         stopped = hipo(*GENERATE)
     assert stopped.code == 7, stopped
     assert "database or disk is full" in stopped.err

@@ -9,7 +9,7 @@ from itertools import product
 from statistics import mean
 
 from pipeline.offline.dice import Dice
-from pipeline.offline.grammar import between_slots, listed
+from pipeline.offline.grammar import around_slots, listed
 from pipeline.offline.lexicon import load, words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.rationales import Reasons
@@ -150,10 +150,7 @@ def test_a_dialogue_hears_each_frame_of_a_line_once() -> None:
     """'As of now this is my answer: ...', in two answers one after the other."""
     tactic = Tactic("Convince", "Quantity", "Declarations", "t")
     frames = [
-        part
-        for line in listed("cores", "Quantity", "Declarations")
-        for part in between_slots(line)
-        if len(part.split()) > 2
+        part for line in listed("cores", "Quantity", "Declarations") for part in around_slots(line)
     ]
     for seed in range(20):
         first = speak(SCENE, tactic, Dice(seed))

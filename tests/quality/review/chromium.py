@@ -210,6 +210,14 @@ def come_in(page: Page, link: str, name: str) -> None:
         until(page, "location.pathname != '/language'")
 
 
+def seated(browser: Browser, link: str, **options: object) -> Page:
+    """Return the page of an annotator before the first item."""
+    page = new_page(browser, **options)
+    come_in(page, link, "Ada")
+    arrive(page, "#answers")
+    return page
+
+
 def give_name(page: Page, name: str) -> None:
     """Type a name where one is asked for, and go on to the return code."""
     page.wait_for_url("**/name")

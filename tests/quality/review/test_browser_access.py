@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from tests.quality.review.chromium import (
     IN_SIGHT,
@@ -14,10 +14,11 @@ from tests.quality.review.chromium import (
     has_focus,
     look_at,
     new_page,
+    seated,
     tab_to,
     until,
 )
-from tests.quality.review.serving import Served, served
+from tests.quality.review.serving import served
 from tests.quality.review.test_browser_pages import fill_in, review_one
 
 pytestmark = pytest.mark.browser
@@ -29,19 +30,11 @@ COLOURS = """['::placeholder', null].map(
   (part, i) => getComputedStyle(document.querySelector(i ? '.mode' : '#code'), part).color)"""
 
 
-def seated(browser: Browser, site: Served, **options: object) -> Page:
-    """Return the page of an annotator before the first item."""
-    page = new_page(browser, **options)
-    come_in(page, site.link(), "Ada")
-    arrive(page, "#answers")
-    return page
-
-
 def test_what_is_missing_is_the_description_of_its_question(
     browser: Browser, verified_run: Path
 ) -> None:
     with served(verified_run, per_item=1) as site:
-        page = seated(browser, site)
+        page = seated(browser, site.link())
         assert page.locator('.reading[tabindex="0"]').count(), "it scrolls by keyboard, too"
         page.keyboard.press("Enter")
         assert page.evaluate(DESCRIPTION) == "not answered"
@@ -81,7 +74,7 @@ def test_a_wrong_return_code_is_told_at_its_field(browser: Browser, run: Path) -
 
 def test_after_undo_the_choice_is_in_sight_at_200_percent(browser: Browser, run: Path) -> None:
     with served(run, mode="quiz") as site:
-        page = seated(browser, site, viewport=AT_200, reduced_motion="reduce")
+        page = seated(browser, site.link(), viewport=AT_200, reduced_motion="reduce")
         page.keyboard.press("3")
         until(page, f"({IN_SIGHT})()")
         page.keyboard.press("u")
@@ -91,7 +84,7 @@ def test_after_undo_the_choice_is_in_sight_at_200_percent(browser: Browser, run:
 
 def test_at_400_percent_nothing_sticks_to_the_edges(browser: Browser, run: Path) -> None:
     with served(run, mode="quiz") as site:
-        page = seated(browser, site, viewport=AT_400)
+        page = seated(browser, site.link(), viewport=AT_400)
         for part in (".bar", ".controls"):
             assert page.locator(part).evaluate("e => getComputedStyle(e).position") == "static"
         page.keyboard.press("3")
@@ -102,7 +95,7 @@ def test_that_a_draft_is_saved_is_not_read_aloud_after_every_choice(
     browser: Browser, run: Path
 ) -> None:
     with served(run, mode="quiz") as site:
-        page = seated(browser, site)
+        page = seated(browser, site.link())
         page.keyboard.press("1")
         state = page.locator("#save-state")
         until(page, "document.getElementById('save-state').textContent.startsWith('Draft saved')")

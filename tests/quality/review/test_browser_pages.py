@@ -17,6 +17,7 @@ from tests.quality.review.chromium import (
     has_focus,
     look_at,
     new_page,
+    seated,
     tab_to,
     until,
 )
@@ -91,9 +92,7 @@ def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(
     browser: Browser, verified_run: Path
 ) -> None:
     with served(verified_run, per_item=1) as site:
-        page = new_page(browser)
-        come_in(page, site.link(), "Ada")
-        arrive(page, "#answers")
+        page = seated(browser, site.link())
         before = page.content()
         assert "Why it was flagged" not in before
         assert "Only the" in page.inner_text(".fact")
@@ -120,9 +119,7 @@ def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(
 
 def test_keys_can_be_switched_off(browser: Browser, run: Path) -> None:
     with served(run, mode="quiz") as site:
-        page = new_page(browser)
-        come_in(page, site.link(), "Ada")
-        arrive(page, "#answers")
+        page = seated(browser, site.link())
         page.locator(".help summary").click()
         page.locator("#keys-on").uncheck()
         page.locator("h1").click()
@@ -151,9 +148,7 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(
     browser: Browser, run: Path
 ) -> None:
     with served(run, mode="quiz") as site:
-        page = new_page(browser)
-        come_in(page, site.link(), "Ada")
-        arrive(page, "#answers")
+        page = seated(browser, site.link())
         page.context.set_offline(True)
         page.keyboard.press("2")
         until(page, "document.getElementById('alarm').textContent.startsWith('Not saved')")
@@ -174,9 +169,7 @@ def test_a_form_that_is_half_filled_in_is_kept_for_whoever_leaves(
     browser: Browser, run: Path
 ) -> None:
     with served(run, mode="quiz") as site:
-        page = new_page(browser)
-        come_in(page, site.link(), "Ada")
-        arrive(page, "#answers")
+        page = seated(browser, site.link())
         number = int(page.get_attribute("#answers", "data-item") or 0)
         page.evaluate("document.querySelector('#answers input[type=radio]').click()")
         page.evaluate("document.querySelector('form.leave button').click()")
@@ -192,9 +185,7 @@ def test_a_second_window_is_not_told_that_a_form_is_kept_which_is_not(
     browser: Browser, run: Path
 ) -> None:
     with served(run, mode="quiz") as site:
-        page = new_page(browser)
-        come_in(page, site.link(), "Ada")
-        arrive(page, "#answers")
+        page = seated(browser, site.link())
         second = page.context.new_page()
         second.goto(page.url)
         arrive(second, "#answers")
@@ -340,6 +331,9 @@ def test_the_next_annotator_sits_down_and_the_expert_sees_both(
         look_at(desk, "dashboard")
         assert desk.locator("progress.whole").count() == 1
         assert desk.locator("details.findings a").count() > 0
+        desk.locator("form.leave button").click()
+        desk.get_by_role("heading", name="Goodbye").wait_for()
+        assert "draft" not in desk.inner_text("main"), "what an expert settles has none"
 
 
 def test_an_expert_hands_no_session_on(browser: Browser, verified_run: Path) -> None:
