@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from hipo.app.generation.plan_estimates import estimate
-from hipo.app.generation.preview import Previewed
-from hipo.app.generation.preview import preview as play
+from hipo.app.generation.preview import Previewed, prepare_preview, preview_prepared
 from hipo.app.options.recipe import RecipeChanges, overridden
+from hipo.app.running.waiting import waited_for
+from hipo.app.running.watching import Silent
 from pipeline.recipes.recipe import Recipe
+from pipeline.store.queries.charges import Charges
 from prompts.scheme_text import label_text
 from quality.authoring.desk import AuthoringDesk
 from scenarios.catalogue import Catalogue
@@ -26,7 +29,8 @@ def open_desk(
     folder: Path,
     model: str,
     priced: Callable[[float | None], str],
-    endpoint: RecipeChanges | None = None,
+    changes: RecipeChanges | None = None,
+    tell: Callable[[Charges], None] = lambda _: None,
 ) -> AuthoringDesk:
     """Return the desk of a folder; previews are played by one model.
 
@@ -34,30 +38,38 @@ def open_desk(
         folder: the only one that is written to; it is made with the first file.
         model: who plays previews.
         priced: dollars in words; None is an unknown price.
-        endpoint: the address of the model and the variable of its key, as changes of a recipe.
+        changes: the address of the model, the variable of its key, prices, and a budget for all
+            previews together, as changes of a recipe.
+        tell: is told what each preview took.
 
     Raises:
-        UsageError: the folder is a file, or there is no such model.
+        UsageError: the folder is a file, there is no such model, or a budget in dollars has no price
+            to count with.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file", "name the folder that scenarios are written to")
     # a scenario of the library stands for any: what it would cost is said before anything is asked
-    asked = {"models.default.model": model, **(endpoint or {})}
+    asked = {"models.default.model": model, **(changes or {})}
     cost = estimate(_recipe("used_car", "hipo", asked, n=2)).cost_usd
     each = priced(cost) if cost is None else f"about {priced(cost)} each"
     price = "" if model.startswith(OFFLINE) else each
-    return AuthoringDesk(folder, DraftPlayer(asked), model, price)
+    return AuthoringDesk(folder, DraftPlayer(asked, tell), model, price)
 
 
-@dataclass(frozen=True)
+@dataclass
 class DraftPlayer:
     """Plays a dialogue for each goal of a draft, with its first fact and in its first language.
 
-    Nothing is kept.
+    Nothing is kept but what was spent: a budget is for all previews of a page.
     """
 
     asked: RecipeChanges
-    """The model, its address and its key, as changes of a recipe."""
+    """The model, its address, its key and a budget, as changes of a recipe."""
+    tell: Callable[[Charges], None]
+    """Is told what each preview took."""
+    spent: tuple[float, int] = (0.0, 0)
+    """US dollars and tokens of all previews so far."""
+    _playing: Lock = field(default_factory=Lock)
 
     def __call__(self, text: str, scenario: str, scheme: Scheme) -> list[dict[str, Any]]:
         """Return the dialogues as plain data: goal, error, and turns with name, text and labels.
@@ -79,8 +91,15 @@ class DraftPlayer:
                 "languages": list(entry.scenario.languages[:1]),
             }
             cases = len(scheme.goals)
-            recipe = _recipe(scenario, str(labels), own, n=cases)
-            return [_played(one) for one in play(recipe, cases)]
+            prepared = prepare_preview(_recipe(scenario, str(labels), own, n=cases), cases)
+            with self._playing:
+                prepared = replace(prepared, spent_elsewhere=self.spent)
+                shown = waited_for(preview_prepared(prepared, Silent()))
+                usd, tokens = self.spent
+                charges = shown.charges
+                self.spent = usd + charges.charged_usd, tokens + charges.charged_tokens
+            self.tell(charges)
+            return [_played(one) for one in shown.played]
 
 
 def _recipe(scenario: str, scheme: str, own: RecipeChanges, *, n: int) -> Recipe:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 
+from hipo.app.estimates.budget_coverage import coverage, expected_spending
 from hipo.app.generation.generate import generate_prepared
 from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.generation.verified import VerifiedPlay
@@ -58,8 +59,20 @@ class StudyPlan:
     play: VerifiedPlay
 
     def estimates(self) -> list[PlanEstimate]:
-        """Return what playing and judging every leg would take."""
-        return [estimate_plan(leg.prepared, leg.folder, play=self.play) for leg in self.legs]
+        """Return what playing and judging every leg would take, and what of the budget is left for it."""
+        found: list[PlanEstimate] = []
+        usd, tokens = 0.0, 0
+        for leg in self.legs:
+            prepared = replace(leg.prepared, spent_elsewhere=_spent_by_others(leg, self.legs))
+            one = estimate_plan(prepared, leg.folder, play=self.play)
+            if one.covered is not None:
+                spent = (one.covered.spent_usd, one.covered.spent_tokens)
+                reach = coverage(leg.prepared, one.generation, one.judging, spent, (usd, tokens))
+                one = replace(one, covered=reach)
+            found.append(one)
+            more_usd, more_tokens = expected_spending(one.generation, one.judging)
+            usd, tokens = usd + (more_usd or 0.0), tokens + more_tokens
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from hipo.app.running.ledgers import evaluation_ledger
 from hipo.app.running.unstored import tell_unstored
 from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.folders import is_evaluation, is_run
+from pipeline.calls.client import REPAIRS
 from pipeline.playing.runner import RunOutcome
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
@@ -30,6 +31,7 @@ from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RUNNING, ended
 from pipeline.translating import TRANSLATOR, Translating, TranslationJob
 from prompts.environment import Templates
+from prompts.question import LONGEST_ECHO
 from prompts.wording_prompt import wording_fingerprint, wording_question
 from scenarios.arms import Parameters
 from scenarios.atomic_files import new_file
@@ -102,6 +104,8 @@ class TranslationEstimate:
     completion_tokens: int
     cost_usd: float | None
     """None: no price is known."""
+    repaired_usd: float | None
+    """The same where every answer has to be asked for again as often as that is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +170,36 @@ def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTransl
 
 def estimate_translation(ready: ReadyTranslation) -> TranslationEstimate:
     """Count what is left to be asked, and estimate what that costs."""
-    prompts = [
-        sum(len(message.content.encode()) for message in job.question.messages)
-        for job in ready.jobs
-    ]
-    texts = [texts_of(job.scenario) for job in ready.jobs]
-    said = sum(len(text) for one in texts for text in one.values())
-    keys = sum(len(one) for one in texts)
-    usage = Usage(
-        prompt=round(sum(prompts) / BYTES_PER_TOKEN),
-        completion=round(said / BYTES_PER_TOKEN * GROWTH) + 4 * keys,
-    )
-    price = ready.use.price
-    cost = None if price is None else price.cost(usage)
+    asked = [_expected(job) for job in ready.jobs]
+    again = [usage for job in asked for usage in _repairs(job)]
+
+    def cost(requests: Sequence[Usage]) -> float | None:
+        price = ready.use.price
+        return None if price is None else sum(price.cost_of_alike(one, 1) for one in requests)
+
     return TranslationEstimate(
-        len(ready.jobs), len(ready.present), keys, usage.prompt, usage.completion, cost
+        len(ready.jobs),
+        len(ready.present),
+        sum(len(texts_of(job.scenario)) for job in ready.jobs),
+        sum(usage.prompt for usage in asked),
+        sum(usage.completion for usage in asked),
+        cost(asked),
+        cost([*asked, *again]),
     )
+
+
+def _expected(job: TranslationJob) -> Usage:
+    """Return what translating one scenario takes where nothing has to be repaired."""
+    prompt = sum(len(message.content.encode()) for message in job.question.messages)
+    texts = texts_of(job.scenario).values()
+    said = sum(map(len, texts)) / BYTES_PER_TOKEN * GROWTH + 4 * len(texts)
+    return Usage(prompt=round(prompt / BYTES_PER_TOKEN), completion=round(said))
+
+
+def _repairs(asked: Usage) -> list[Usage]:
+    """Return what asking again takes, each time with all answers so far in the prompt."""
+    answer = min(asked.completion, LONGEST_ECHO // BYTES_PER_TOKEN)
+    return [replace(asked, prompt=asked.prompt + time * answer) for time in range(1, REPAIRS + 1)]
 
 
 async def translate_async(

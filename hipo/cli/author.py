@@ -10,6 +10,7 @@ import typer
 from hipo.app.options.recipe import RecipeChanges
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS, with_recipe_options
+from hipo.cli.reports.run import say_spent
 from hipo.cli.terminal.console import dollars
 from hipo.cli.terminal.errors import ExitCode, say
 from scenarios.errors import UsageError
@@ -20,7 +21,13 @@ NEEDED = ("fastapi", "uvicorn")
 
 
 @app.command("author")
-@with_recipe_options("models.default.base_url", "models.default.api_key_env")
+@with_recipe_options(
+    "models.default.base_url",
+    "models.default.api_key_env",
+    "prices",
+    "budget_usd",
+    "budget_tokens",
+)
 def author(
     *,
     folder: Path = typer.Argument(
@@ -40,7 +47,8 @@ def author(
     """Serve a form for scenarios and label schemes, checked as you type, until interrupted.
 
     It opens and writes the commented YAML files of one folder; what it does not know in them stays.
-    The page is for this machine alone, and the link that is printed lets one browser in.
+    The page is for this machine alone, and the link that is printed lets one browser in. A budget is
+    for all previews until then; what each took is printed.
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
@@ -52,7 +60,7 @@ def author(
     from quality.web.single_owner import SingleOwner  # noqa: PLC0415 - optional
 
     address = Address(port=port)
-    desk = open_desk(folder, model, dollars, given)
+    desk = open_desk(folder, model, dollars, given, say_spent)
 
     def announce(token: str) -> None:
         say(f"  {address.url}/enter?token={token}")

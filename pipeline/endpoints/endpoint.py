@@ -25,7 +25,7 @@ from pipeline.providers.protocol import (
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.spending.accounting import AttemptAccount, Bound, Record, bound_of
-from pipeline.spending.budget import Reservation
+from pipeline.spending.budget import BudgetReached, Reservation
 from pipeline.stopping.open_requests import OpenRequests
 from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.call_rows import RequestOrigin
@@ -315,17 +315,22 @@ class Endpoint:
 
         What others learnt of the endpoint meanwhile may make the request dearer: it waits again.
         """
-        address = self.address if self.sender.takes_permit else None
         held = self.sender.held(request)
         while True:
             excess = self.capabilities.excess
             bound = bound_of(request, self.price, excess)
             wanted = PermitRequest(
-                address, bound.likely_tokens, bound.usd, bound.tokens, role, request.patience
-            )
+                self.address, bound.likely_tokens, bound.usd, bound.tokens, role, request.patience,
+                in_batch=not self.sender.takes_permit,
+            )  # fmt: skip
             if held is not None:
                 return bound, Permit(wanted, held)
-            permit = await self.link.permit(wanted)
+            try:
+                permit = await self.link.permit(wanted)
+            except BudgetReached:
+                if self.capabilities.excess == excess:
+                    raise
+                continue  # so that what is said of the next request holds when the run goes on
             self.capabilities.excess = self.capabilities.excess.joined(permit.excess)
             if self.capabilities.excess == excess:
                 return bound, permit

@@ -38,8 +38,7 @@ class PermitRequest:
     """Asks for the permission to send one request."""
 
     address: ModelAddress | None
-    """Whose concurrent places and rates it falls under; None: only the budget's, of a sender that
-    gathers requests into batches and writes their worst case down itself."""
+    """Whom it goes to; None: nobody that has places and rates."""
     likely_tokens: int
     """What the request will probably use, prompt and completion together."""
     usd: float | None
@@ -50,6 +49,14 @@ class PermitRequest:
     """Whose prompt it is for; the first call of every role goes out alone."""
     patience: int = 1
     """How many times the usual time it may take."""
+    in_batch: bool = False
+    """Whether it falls under the budget alone, not under places and rates: its sender gathers requests
+    into batches, and writes their worst case down itself."""
+
+    @property
+    def endpoint(self) -> ModelAddress | None:
+        """The model whose concurrent places and rates it falls under; None: of no model."""
+        return None if self.in_batch else self.address
 
 
 @quickly_made
@@ -147,10 +154,11 @@ class LocalRun:
 
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait for the endpoint, a place at it, then the budget; see :meth:`RunLink.permit`."""
-        gate = self._gate(request.address)
+        gate = self._gate(request.endpoint)
         if gate is None:
             entry, reservation = await self._place(request)
-            return Permit(request, reservation, entry=entry)
+            known = self.excess_of(request.address)
+            return Permit(request, reservation, entry=entry, excess=known)
         while True:
             admission = await gate.enter(request.role)
             try:
@@ -171,14 +179,14 @@ class LocalRun:
     def give_back(self, permit: Permit) -> None:
         """Take back a permit that nothing was sent with."""
         self._ledger.release(permit.reservation)
-        address = permit.request.address
+        address = permit.request.endpoint
         if permit.entry is not None and address is not None:
             self._limiters.limiter(address).withdraw(permit.entry)
         self.make_way(permit)
 
     def make_way(self, permit: Permit) -> None:
         """Let others go before a request that goes alone: nobody can say what became of it."""
-        gate = self._gate(permit.request.address)
+        gate = self._gate(permit.request.endpoint)
         if gate is not None and permit.admission is not None:
             gate.give_back(permit.admission)
 
@@ -223,10 +231,11 @@ class LocalRun:
         self, request: PermitRequest, *, ahead: bool = False
     ) -> tuple[Entry | None, Reservation]:
         """Wait for a place at the model, ahead of others if they wait for this, then for the budget."""
-        if request.address is None:
+        endpoint = request.endpoint
+        if endpoint is None:
             self.stop.check()
             return None, await self._reserve(request)
-        limiter = self._limiters.limiter(request.address)
+        limiter = self._limiters.limiter(endpoint)
         entry = await limiter.enter(request.likely_tokens, self.stop.check, ahead=ahead)
         try:
             return entry, await self._reserve(request)
@@ -238,8 +247,8 @@ class LocalRun:
         reservation = await self._ledger.reserve(
             request.usd,
             request.tokens,
-            durable=request.address is not None,
-            travels=request.address is not None and request.address.base_url is not None,
+            durable=request.endpoint is not None,
+            travels=request.endpoint is not None and request.endpoint.base_url is not None,
         )
         if self.stop.requested:
             self._ledger.release(reservation)
@@ -257,16 +266,16 @@ class LocalRun:
             self._calls.keep_excess(self._excess)
         unknown = row.prompt_tokens is None and row.charged_tokens > 0
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
-        gate = self._gate(permit.request.address)
+        gate = self._gate(permit.request.endpoint)
         if gate is not None and permit.admission is not None:
             came = call_sign(settlement.outcome, row, settlement.hint)
             gate.settle(permit.admission, came)
-        if permit.request.address is None or permit.entry is None:
+        if address is None or permit.entry is None:
             return
         used = (
             None if row.prompt_tokens is None else row.prompt_tokens + (row.completion_tokens or 0)
         )
-        self._limiters.limiter(permit.request.address).leave(
+        self._limiters.limiter(address).leave(
             permit.entry,
             settlement.outcome,
             latency_s=row.latency_s,

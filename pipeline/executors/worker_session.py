@@ -261,7 +261,7 @@ class WorkerSession:
                 number,
                 permit.reservation.id,
                 permit.admission,
-                self._shared().link.keeps_to_rate(request.address),
+                self._shared().link.keeps_to_rate(request.endpoint),
                 time.monotonic() - began,
                 permit.excess,
             )

@@ -12,7 +12,11 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pipeline.providers.protocol import Usage
+from pipeline.providers.registry import PROVIDERS
+from scenarios.errors import InputError, Problem
+from scenarios.located import Located
 from scenarios.plural import enumerated
+from scenarios.spelling import suggestion
 from scenarios.strict import BrokenRule, Strict, refuse_broken
 from scenarios.yaml_source import read_yaml, validate_model
 
@@ -62,6 +66,10 @@ class Price:
             _scaled(self.cached_input, dearer),
             _scaled(self.cache_write, dearer),
         )
+
+    def cost_of_alike(self, usage: Usage, requests: float) -> float:
+        """Return the USD that so many requests cost which take ``usage`` together, each as much."""
+        return self.of_request(round(usage.prompt / requests) if requests else 0).cost(usage)
 
     def times(self, factor: float) -> Price:
         """Return the price at a discount, e.g. ``times(0.5)``."""
@@ -167,9 +175,9 @@ class PriceTable:
         ``batch``: whether requests travel in batches, which providers take less for.
 
         Raises:
-            InputError: the file cannot be read or a row is not a price.
+            InputError: the file cannot be read, a row is not a price, or there is no such provider.
         """
-        files = [_read(file) for file in ([SHIPPED] if path is None else [path, SHIPPED])]
+        files = [_read(SHIPPED)] if path is None else [_read(path, own=True), _read(SHIPPED)]
         factors = {name: share for file in reversed(files) for name, share in file.batch.items()}
         tables = ({name: row.price() for name, row in file.prices.items()} for file in files)
         return cls(*tables, factors=factors if batch else None)
@@ -204,6 +212,26 @@ class PriceTable:
         return None
 
 
-def _read(path: Path) -> _PriceFile:
-    """Read and check one price file."""
-    return validate_model(_PriceFile, read_yaml(path))
+def _read(path: Path, *, own: bool = False) -> _PriceFile:
+    """Read and check one price file; of one of the user's ``own`` the names of providers, too."""
+    located = read_yaml(path)
+    file = validate_model(_PriceFile, located)
+    if own and (problems := list(_misspelt(file, located))):
+        raise InputError(problems)
+    return file
+
+
+def _misspelt(file: _PriceFile, located: Located) -> Iterator[Problem]:
+    """Yield the rows that no model can have: their names begin with no provider."""
+    known = PROVIDERS.names()
+    for path in [*(("prices", name) for name in file.prices), *(("batch", p) for p in file.batch)]:
+        provider, slash, _ = path[1].partition("/")
+        if path[0] == "prices" and not slash and not path[1].startswith("*"):
+            found, expected = repr(path[1]), "provider/model"
+        elif not any(fnmatchcase(name, provider) for name in known):
+            found, expected = f"the provider {provider!r}", "one that there is, or of a --plugin"
+        else:
+            continue
+        yield located.problem(
+            path, found=found, expected=expected, hint=suggestion(provider, known)
+        )

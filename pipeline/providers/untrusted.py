@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-MOST_TOKENS = 1_000_000_000
-"""A larger count of tokens is a mistake of the endpoint's, and as good as none."""
+MOST_TOKENS = 20_000_000
+"""A larger count of tokens is a mistake of the endpoint's, and as good as none: no model reads or
+writes half as many in one request."""
 LONGEST_NAME = 200
 """Characters kept of an id, a model's name or a fingerprint."""
 LONGEST_TEXT = 60_000
@@ -11,7 +12,7 @@ LONGEST_TEXT = 60_000
 
 
 def count(value: object) -> int | None:
-    """Return a count of tokens if ``value`` is a plausible one: a number from 0 to 1e9."""
+    """Return a count of tokens if ``value`` is a plausible one: a number from 0 to 20 million."""
     if not (type(value) is int or type(value) is float):  # a bool is neither
         return None
     # NaN is in no range

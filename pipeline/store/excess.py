@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipeline.store.sqlite import parsing
+from scenarios.plural import enumerated
 
 _KEY = "excess"
 
@@ -25,6 +26,15 @@ class Excess:
     words of its own before it; so many are added to every prompt."""
     answers: float = 1.0
     """How many times as long as they may be answers are."""
+
+    def in_words(self) -> str:
+        """Return what a budget takes of requests to come."""
+        taken = []
+        if self.prompt_tokens:
+            taken.append(f"prompts to be {self.prompt_tokens:,} tokens longer than sent")
+        if self.answers > 1:
+            taken.append(f"answers to be {self.answers:,.1f} times as long as asked for")
+        return enumerated(taken)
 
     def joined(self, other: Excess) -> Excess:
         """Return the larger of each."""

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from hipo.app.generation.generate import generate_prepared
-from hipo.app.generation.plan_estimates import estimate_plan
+from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.generation.verified import VerifiedPlay
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Silent
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
+from hipo.app.study import plan_study
 from hipo.cli.reports.estimate import plan_as_json, plan_as_text
+from hipo.cli.terminal.console import dollars
 from pipeline.recipes.recipe import Recipe
 from tests.hipo.test_announced import go_on
 from tests.wire.faults import Faults
@@ -188,3 +190,26 @@ def test_a_stop_at_a_budget_says_that_missing_usage_was_counted_at_its_bound(
         _, later = go_on(tmp_path / "run", wanted(server, budget_usd=0.3, budget_tokens=100_000))
         assert later.outcome is not None
         assert "usage is missing" in str(later.outcome.stopped), "a resumed run knows it, too"
+
+
+def test_of_a_study_each_model_is_told_what_those_before_it_leave_of_the_budget(
+    tmp_path: Path,
+) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("prices:\n  compatible/*: {input: 2.0, output: 8.0}\n", encoding="utf-8")
+    recipe = Recipe.model_validate({"scenarios": ["used_car"], "n": 60, "prices": prices})
+    given = {"models.default.base_url": "http://127.0.0.1:9/v1", "strategies": ["direct"]}
+
+    def planned(**budget: float) -> list[PlanEstimate]:
+        models = ["compatible/first", "compatible/second"]
+        own = recipe.with_changes(budget)
+        return plan_study(own, models=models, output=tmp_path / "study", given=given).estimates()
+
+    needed = planned()[0].cost_usd
+    assert needed
+    first, second = planned(budget_usd=1.5 * needed)
+    assert first.covered is not None
+    assert second.covered is not None
+    assert first.covered.share == 1
+    assert 0.4 < second.covered.share < 0.5
+    assert f"after about {dollars(needed)} for the models before" in plan_as_text(second)

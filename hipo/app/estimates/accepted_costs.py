@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from hipo.app.estimates.judging_estimate import JudgingEstimate
@@ -102,14 +102,9 @@ def share_of(state: RunState, *, judged: bool) -> AcceptedShare:
 class _Part:
     """Generation or judging: what moves with the generator, and what others cost."""
 
-    prompt: float = 0.0
-    completion: float = 0.0
+    own: list[tuple[Usage, float]] = field(default_factory=list)
+    """What the generator is asked for, and in how many requests of one kind each."""
     others_usd: float | None = 0.0
-
-    def charge(self, price: Price | None, prompt: float, completion: float) -> None:
-        """Add what another model is asked for."""
-        cost = None if price is None else _cost(price, prompt, completion)
-        self.add(cost)
 
     def add(self, cost: float | None) -> None:
         """Add what another model costs."""
@@ -120,7 +115,7 @@ class _Part:
         """Return US dollars for 1,000 utterances, the generator at ``price``."""
         if price is None or self.others_usd is None:
             return None
-        own = _cost(price, self.prompt, self.completion)
+        own = sum(price.cost_of_alike(usage, requests) for usage, requests in self.own)
         return (own + self.others_usd) * UTTERANCES / utterances
 
 
@@ -173,14 +168,16 @@ def _played(
         for calls in arm.calls:
             use = uses[arm.arm.id, calls.role]
             generated = use.spec.name == generators[arm.arm.id].spec.name
-            in_one = calls.in_one(model if generated else use.spec.name)
-            prompt = calls.prompt_tokens * calls.expected / in_one
-            completion = calls.answer_tokens * calls.expected
+            requests = calls.expected / calls.in_one(model if generated else use.spec.name)
+            usage = Usage(
+                prompt=round(calls.prompt_tokens * requests),
+                completion=round(calls.answer_tokens * calls.expected),
+            )
             if generated:
-                part.prompt += prompt
-                part.completion += completion
+                part.own.append((usage, requests))
             else:
-                part.charge(use.price, prompt, completion)
+                price = use.price
+                part.add(None if price is None else price.cost_of_alike(usage, requests))
     return part
 
 
@@ -190,8 +187,8 @@ def _read(generators: Mapping[str, ModelUse], judging: JudgingEstimate | None) -
     own = {RULES_JUDGE, *(use.spec.name for use in generators.values())}
     for judge in () if judging is None else judging.judges:
         if judge.seat.source == "self" and judge.seat.judge in own:
-            part.prompt += judge.prompt_tokens
-            part.completion += judge.completion_tokens
+            usage = Usage(prompt=judge.prompt_tokens, completion=judge.completion_tokens)
+            part.own.append((usage, judge.calls))
         elif judge.calls:
             part.add(judge.cost_usd)
     return part
@@ -207,7 +204,3 @@ def _candidates(
     for name, price in prices.listed():
         if name not in named and (price.input or price.output):
             yield name, price, False
-
-
-def _cost(price: Price, prompt: float, completion: float) -> float:
-    return price.cost(Usage(round(prompt), round(completion)))

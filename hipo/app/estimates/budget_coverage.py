@@ -22,6 +22,9 @@ class Coverage:
     """Of what is still to be paid for; 1: all of it."""
     dialogues: int
     """About how many of those to be played that is."""
+    before_usd: float = 0.0
+    """What those of a study that play before will probably take."""
+    before_tokens: int = 0
 
 
 def coverage(
@@ -29,6 +32,7 @@ def coverage(
     generation: Estimate,
     judging: JudgingEstimate | None,
     spent: tuple[float, int],
+    before: tuple[float, int] = (0.0, 0),
 ) -> Coverage | None:
     """Return how far the budget of a run reaches; None without a budget, or where nothing costs.
 
@@ -40,21 +44,18 @@ def coverage(
         generation: what is still to be played of it.
         judging: what is still to be judged; None: nothing is.
         spent: US dollars and tokens that count against the budget already.
+        before: those that others will probably take who play before.
     """
     recipe = prepared.recipe
     usd, tokens = spent[0] + prepared.spent_elsewhere[0], spent[1] + prepared.spent_elsewhere[1]
     worst_usd, worst_tokens = _worst_request(prepared, generation, judging)
-    needed_tokens = sum(m.prompt_tokens + m.completion_tokens for m in generation.models)
-    needed_usd = generation.cost_usd
-    if judging is not None:
-        needed_tokens += sum(j.prompt_tokens + j.completion_tokens for j in judging.judges)
-        costs = (needed_usd, judging.cost_usd)
-        needed_usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+    needed_usd, needed_tokens = expected_spending(generation, judging)
     shares = []
     if recipe.budget_usd is not None and needed_usd:
-        shares.append(_share(recipe.budget_usd - usd, worst_usd, needed_usd))
+        shares.append(_share(recipe.budget_usd - usd - before[0], worst_usd, needed_usd))
     if recipe.budget_tokens is not None and needed_tokens:
-        shares.append(_share(recipe.budget_tokens - tokens, worst_tokens, needed_tokens))
+        left = recipe.budget_tokens - tokens - before[1]
+        shares.append(_share(left, worst_tokens, needed_tokens))
     if not shares:
         return None
     share = min(shares)
@@ -65,7 +66,21 @@ def coverage(
         tokens,
         share,
         int(share * generation.dialogues),
+        *before,
     )
+
+
+def expected_spending(
+    generation: Estimate, judging: JudgingEstimate | None
+) -> tuple[float | None, int]:
+    """Return US dollars (None: a price is not known) and tokens that playing and judging take."""
+    tokens = sum(m.prompt_tokens + m.completion_tokens for m in generation.models)
+    usd = generation.cost_usd
+    if judging is not None:
+        tokens += sum(j.prompt_tokens + j.completion_tokens for j in judging.judges)
+        costs = (usd, judging.cost_usd)
+        usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+    return usd, tokens
 
 
 def _share(left: float, worst: float, needed: float) -> float:

@@ -176,23 +176,27 @@ def judge_estimate(
     # Where no prompt was found, the scheme has nothing to ask.
     turns = turns if (on_dialogue if whole else on_turn) else 0
     asked = dialogues if on_dialogue else 0
-    usage = Usage(
-        prompt=round(turns * on_turn + asked * on_dialogue),
-        completion=turns * answer + asked * verdict,
-    )
-    cost = None if use.price is None else use.price.cost(usage)
     calls = asked if whole else turns + asked
+    of_turns = Usage(prompt=round(turns * on_turn), completion=turns * answer)
+    of_dialogues = Usage(prompt=round(asked * on_dialogue), completion=asked * verdict)
+    prompt = of_turns.prompt + of_dialogues.prompt
+    completion = of_turns.completion + of_dialogues.completion
+    kinds = [(of_turns, turns), (of_dialogues, asked)]
+    if whole:
+        kinds = [(Usage(prompt=prompt, completion=completion), calls)]
+    price = use.price
+    cost = None if price is None else sum(price.cost_of_alike(*kind) for kind in kinds)
     room = None
     if whole and calls and use.spec.provider != "offline" and use.spec.parameters is not None:
         line, rest = lengths.answers[seat.source]
         tokens = (longest * line + rest) // BYTES_PER_TOKEN
         room = LongestAnswer(longest, tokens, use.spec.parameters.max_tokens)
-    prompt = round(max(on_turn, on_dialogue) * BYTES_PER_TOKEN) if calls else 0
+    longest_prompt = round(max(on_turn, on_dialogue) * BYTES_PER_TOKEN) if calls else 0
     most = use.spec.parameters.max_tokens if calls and use.spec.parameters is not None else 0
     return JudgeEstimate(
-        seat, dialogues, calls, usage.prompt, usage.completion, cost, room,
-        worst_usd=0.0 if use.price is None else use.price.worst(prompt, most),
-        worst_tokens=prompt + most,
+        seat, dialogues, calls, prompt, completion, cost, room,
+        worst_usd=0.0 if price is None else price.worst(longest_prompt, most),
+        worst_tokens=longest_prompt + most,
     )  # fmt: skip
 
 

@@ -241,8 +241,7 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
                 costs[use.spec.name] = None
             else:
                 usage = Usage(prompt=round(prompt), completion=round(answers))
-                price = use.price.of_request(round(calls.prompt_tokens))
-                costs[use.spec.name] = so_far + price.cost(usage)
+                costs[use.spec.name] = so_far + use.price.cost_of_alike(usage, calls.requests)
     return tuple(
         ModelEstimate(name, round(calls), round(prompt), round(answers), costs[name])
         for name, (calls, prompt, answers) in sums.items()

@@ -169,7 +169,7 @@ def _line(
         calls=len(sent),
         prompt_tokens=usage.prompt,
         completion_tokens=usage.completion,
-        cost_usd=None if price is None else price.cost(usage),
+        cost_usd=None if price is None else sum(price.cost_of_alike(one, 1) for one in sent),
     )
 
 

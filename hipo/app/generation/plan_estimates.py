@@ -15,7 +15,7 @@ from hipo.app.estimates.accepted_costs import (
     share_of,
 )
 from hipo.app.estimates.batches import BatchEstimate, batch_estimate
-from hipo.app.estimates.budget_coverage import Coverage, coverage
+from hipo.app.estimates.budget_coverage import Coverage, coverage, expected_spending
 from hipo.app.estimates.judging_estimate import JudgingEstimate
 from hipo.app.estimates.playing import (
     BYTES_PER_TOKEN,
@@ -73,9 +73,7 @@ class PlanEstimate:
     @property
     def cost_usd(self) -> float | None:
         """Dollars for everything; None if any model has no price."""
-        parts = (self.generation, self.judging)
-        costs = [part.cost_usd for part in parts if part is not None]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return expected_spending(self.generation, self.judging)[0]
 
     @property
     def disk_bytes(self) -> int:

@@ -16,11 +16,12 @@ from hipo.app.running.ledgers import run_ledger
 from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.resumption import opened
-from pipeline.playing.runner import Progress
+from pipeline.playing.runner import Progress, RunOutcome
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import load_recipe
-from pipeline.stopping.stop import Stop
+from pipeline.stopping.stop import MustStop, Stop
 from pipeline.store.calls import CallRecord
+from pipeline.store.queries.charges import Charges
 from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
@@ -39,6 +40,16 @@ class Previewed:
     error: str | None
     calls: tuple[CallRecord, ...]
     """What its models were asked and what they answered, in that order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Cases that were played for a look, and what that took."""
+
+    played: tuple[Previewed, ...]
+    charges: Charges
+    outcome: RunOutcome
+    """Why it ended early, if it did."""
 
 
 def preview(
@@ -62,19 +73,29 @@ def preview(
         UsageError: something in the recipe does not exist or does not fit together.
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
-    prepared = prepare(loaded.with_changes({"n": n, "shard": None}))
-    return waited_for(preview_prepared(prepared, watcher or Silent()))
+    prepared = prepare_preview(loaded, n)
+    return list(waited_for(preview_prepared(prepared, watcher or Silent())).played)
 
 
-async def preview_prepared(prepared: Prepared, watching: Watcher) -> list[Previewed]:
+def prepare_preview(recipe: Recipe, n: int) -> Prepared:
+    """Return what is played for a look at ``n`` cases of a recipe.
+
+    Raises:
+        UsageError: something in the recipe does not exist or does not fit together.
+    """
+    return prepare(recipe.with_changes({"n": n, "shard": None}))
+
+
+async def preview_prepared(prepared: Prepared, watching: Watcher) -> Preview:
     """Play the cases of a small plan against a store that is removed afterwards."""
+    outcome = RunOutcome()
     with tempfile.TemporaryDirectory(prefix="hipo-preview-") as folder:
         async with connected(prepared) as connections:
             with opened(Path(folder) / "preview", prepared) as store:
                 recipe = prepared.recipe
                 # who wants a look does not wait for a server to come back
                 limits = recipe.limits.model_copy(update={"wait_for_endpoint": 0.0})
-                ledger, priced = run_ledger(recipe, store), not prepared.unpriced
+                ledger = run_ledger(recipe, store, prepared.spent_elsewhere)
                 link = local_run(limits, store.calls, ledger, Stop())
                 players = connections.players(link, lambda _: None)
 
@@ -84,6 +105,9 @@ async def preview_prepared(prepared: Prepared, watching: Watcher) -> list[Previe
                         dialogue = await players[arm.id].play(case, 0)
                     except RunError as error:
                         problem = str(error)
+                        if isinstance(error, MustStop):
+                            outcome.stopped, outcome.stop_code = error.message, error.code
+                            outcome.advice = error.advice
                     watching.see(Progress("failed" if dialogue is None else "done"))
                     calls = tuple(store.calls.of_case(case.id))
                     return Previewed(
@@ -91,5 +115,7 @@ async def preview_prepared(prepared: Prepared, watching: Watcher) -> list[Previe
                     )
 
                 pairs = list(zip(prepared.plan, cycle(prepared.arms)))
-                with watched(watching, len(pairs), partial(spent, ledger, link, priced=priced)):
-                    return list(await asyncio.gather(*(play(case, arm) for case, arm in pairs)))
+                spending = partial(spent, ledger, link, priced=not prepared.unpriced)
+                with watched(watching, len(pairs), spending):
+                    played = await asyncio.gather(*(play(case, arm) for case, arm in pairs))
+                return Preview(tuple(played), store.state(), outcome)

@@ -25,7 +25,7 @@ from pipeline.stopping.stop import Stop
 from pipeline.store.calls import CallLog
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
-from scenarios.plural import enumerated, plural
+from scenarios.plural import plural
 
 LEAST_PATIENCE_S = 600.0
 """So long a call may be refused for its rate, all its pauses together, before it fails; longer
@@ -193,14 +193,9 @@ def _on_earlier_calls(calls: CallLog, ledger: Ledger) -> Iterator[str]:
         )
     if ledger.limited:
         for (provider, _, model), excess in calls.excess().items():
-            taken = []
-            if excess.prompt_tokens:
-                taken.append(f"prompts to be {excess.prompt_tokens:,} tokens longer than sent")
-            if excess.answers > 1:
-                taken.append(f"answers to be {excess.answers:.1f} times as long as asked for")
             yield (
-                f"{provider}/{model} counted more in earlier calls than was asked of it:"
-                f" the budget takes {enumerated(taken)}"
+                f"{provider}/{model} counted more in earlier calls than was asked of it: the budget"
+                f" takes {excess.in_words()}; if that was a mistake, hipo runs forget-excess undoes it"
             )
 
 

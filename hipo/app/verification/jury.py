@@ -166,8 +166,8 @@ async def hear_jurors(
             ):
                 await hearing.run(jobs, executor_for(limits, link))
         tell_unstored(store.calls, hearing.outcome)
-        calls = store.state().calls - before.calls
-    return Verified(folder, hearing.outcome, calls)
+        state = store.state()
+    return Verified(folder, hearing.outcome, state.calls - before.calls, state)
 
 
 def _seated(
@@ -222,6 +222,6 @@ def estimate_jury(
         own = [job.dialogue for job in left if job.seat == seat]
         calls = steps * sum(len(dialogue.answers()) for dialogue in own)
         usage = Usage(prompt=round(calls * mean), completion=calls * ANSWER_TOKENS["juror"][0])
-        cost = None if use.price is None else use.price.cost(usage)
+        cost = None if use.price is None else use.price.cost_of_alike(usage, calls)
         estimates.append(JudgeEstimate(seat, len(own), calls, usage.prompt, usage.completion, cost))
     return JudgingEstimate(store.state().generated, tuple(estimates))

@@ -28,7 +28,7 @@ from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import load_material
 from pipeline.stopping.stop import Stop
 from pipeline.store.materials import MaterialItem
-from pipeline.store.queries.status import ArmState
+from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
 from prompts.environment import Templates
@@ -56,6 +56,8 @@ class Verified:
     outcome: RunOutcome
     calls: int
     """Requests that were sent."""
+    state: RunState
+    """The run afterwards."""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -225,8 +227,8 @@ async def verify_async(
                 await try_foils(ready, store, pool, executor, stop)
         outcome = verification.outcome
         tell_unstored(store.calls, outcome)
-        calls = store.state().calls - before.calls
-    return Verified(folder, outcome, calls, ready.panels.notes)
+        state = store.state()
+    return Verified(folder, outcome, state.calls - before.calls, state, ready.panels.notes)
 
 
 async def check_judging(folder: Path, overrides: VerificationOverrides) -> None:

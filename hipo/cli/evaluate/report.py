@@ -8,7 +8,7 @@ from hipo.app.evaluation.evaluate import ModelsEvaluated
 from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.cli.evaluate.scores import scores_as_text
 from hipo.cli.reports.estimate import at_providers_as_text
-from hipo.cli.reports.run import charged_as_json, charges_in_words
+from hipo.cli.reports.run import charges_in_words, spending_as_json
 from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, plural, reasons
 
 _REASONS = 3
@@ -84,9 +84,7 @@ def evaluated_as_json(done: ModelsEvaluated) -> dict[str, object]:
         "stop_code": outcome.stop_code,
         "calls": done.calls,
         "counts": dict(done.counts),
-        "cost_usd": done.charges.cost_usd,
-        "unpriced_calls": done.charges.unpriced_calls,
-        "charged": charged_as_json(done.charges),
+        **spending_as_json(done.charges),
         "rows": done.results.rows,
         "results": str(done.results.path),
         "page": None if written is None else str(written.page),

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 
 from hipo.app.generation.pilot import run_pilot
-from hipo.app.generation.preview import preview_prepared
+from hipo.app.generation.preview import prepare_preview, preview_prepared
 from hipo.app.options.recipe import OPTION_OF, RecipeChanges
 from hipo.app.options.unused import check_used_in_plan
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.cli.generate.until import Until
 from hipo.cli.reports.estimate import pilot_as_json, pilot_as_text
+from hipo.cli.reports.run import say_spent
 from hipo.cli.show.dialogue_json import dialogue_as_json
 from hipo.cli.show.dialogue_view import Heading, render
 from hipo.cli.terminal.console import Format, others_apart, write_json
-from hipo.cli.terminal.errors import ExitCode, say
+from hipo.cli.terminal.errors import ExitCode, ended, say
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.wrapping import write_text
 from pipeline.recipes.recipe import Recipe
@@ -66,20 +67,26 @@ def show_preview(
 ) -> int:
     """Play and print; failures, and where a slow one stands, go to standard error."""
     with others_apart():
-        prepared = prepare(recipe.with_changes({"n": n, "shard": None}))
+        prepared = prepare_preview(recipe, n)
         _check_used(given, prepared)
         shown = asyncio.run(preview_prepared(prepared, watcher(quiet=quiet, name="preview")))
     if output_format is Format.JSON:
         write_json(
-            [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
+            [
+                dialogue_as_json(p.dialogue, p.arm.fields(), trace=True)
+                for p in shown.played
+                if p.dialogue
+            ]
         )
-    for played in shown:
+    for played in shown.played:
         if played.dialogue is None:
             say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
         elif output_format is Format.TEXT:
             heading = Heading("-", played.arm.label, played.scenario)
             print(render(played.dialogue, heading, trace=True), end="\n\n")
-    return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES
+    if not quiet:
+        say_spent(shown.charges)
+    return ended(shown.outcome, failed=any(p.dialogue is None for p in shown.played))
 
 
 def _check_used(given: RecipeChanges, prepared: Prepared) -> None:

@@ -30,9 +30,9 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     What :func:`estimate_as_json` returns; ``verification``: what
     :func:`judging_as_json` returns, null where nobody asked for it.
     ``cost_usd`` is the sum of both, ``generation_usd`` that of generating; null if any is unknown.
-    ``budget``: how far it reaches, null without one or where nothing costs: an object with
-    ``budget_usd``, ``budget_tokens``, ``spent_usd``, ``spent_tokens``, ``share`` (of what is still to
-    be paid for) and ``dialogues`` (about so many of those to be played).
+    ``budget``: how far it reaches, null without one or where nothing costs: an object with ``budget_usd``,
+    ``budget_tokens``, ``spent_usd``, ``spent_tokens``, ``before_usd``, ``before_tokens`` (of a study's models
+    before), ``share`` (of what is still to be paid for) and ``dialogues`` (about so many to be played).
     ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
     ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect). ``rows``: the most
     rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
@@ -54,7 +54,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         if planned.covered is None
         else plain(
             planned.covered,
-            "budget_usd budget_tokens spent_usd spent_tokens share dialogues",
+            "budget_usd budget_tokens spent_usd spent_tokens before_usd before_tokens share dialogues",
         ),
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
         "rows": [plain(row, "kind most why") for row in planned.rows],
@@ -140,7 +140,9 @@ def _covered(covered: Coverage, dialogues: int) -> str:
             f", of which {number(covered.spent_tokens)} are used," if covered.spent_tokens else ""
         )
         limits.append(f"{number(covered.budget_tokens)} tokens{used}")
-    budget = f"the budget of {' and '.join(limits)} covers"
+    before = dollars(covered.before_usd) if covered.before_usd else number(covered.before_tokens)
+    after = f" after about {before} for the models before" if covered.before_tokens else ""
+    budget = f"the budget of {' and '.join(limits)}{after} covers"
     if covered.share >= 1:
         return f"{budget} all of it"
     share = f"{100 * covered.share:.0f} %"

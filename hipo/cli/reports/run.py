@@ -17,6 +17,7 @@ from hipo.cli.terminal.console import (
     plural,
     reasons,
 )
+from hipo.cli.terminal.errors import say
 from outputs.report.wording import bill
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.charges import Charges
@@ -142,6 +143,12 @@ def charges_in_words(charges: Charges) -> str:
     )
 
 
+def say_spent(charges: Charges) -> None:
+    """Tell people what was paid for dialogues that are not kept; nothing where that was nothing."""
+    if charges.calls and charges.cost_usd != 0:
+        say(f"{plural(charges.calls, 'call')}, {charges_in_words(charges)}; nothing is kept")
+
+
 def cost_of(state: RunState) -> str:
     """Return what a run has cost, and how much more it can have cost where usage is unknown."""
     unknown = state.unpriced_calls + state.calls_in_flight
@@ -204,14 +211,28 @@ def summary(run: GeneratedRun) -> str:
             f"not judged: {reasons(outcome.unjudged)}; hipo verify {run.folder}, or the same "
             "command, tries them again"
         )
-    tokens = state.prompt_tokens + state.completion_tokens
-    lines.append(
-        f"run so far: {plural(state.generated, 'dialogue')}, {_calls(state)}, "
-        f"{number(tokens)} tokens, {cost_of(state)}"
-    )
+    lines.append(so_far(state))
     lines += [*batches_of(state), *changes_of(state)]
     lines.append(f"in {run.folder}")
     return "\n".join(lines)
+
+
+def so_far(state: RunState) -> str:
+    """Return what there is of a run, and what its calls came to in all its life."""
+    tokens = state.prompt_tokens + state.completion_tokens
+    return (
+        f"run so far: {plural(state.generated, 'dialogue')}, {_calls(state)}, "
+        f"{number(tokens)} tokens, {cost_of(state)}"
+    )
+
+
+def spending_as_json(of: Charges) -> dict[str, object]:
+    """Return what calls have cost, how many have no known cost, and what counts against a budget."""
+    return {
+        "cost_usd": of.cost_usd,
+        "unpriced_calls": of.unpriced_calls,
+        "charged": charged_as_json(of),
+    }
 
 
 def _calls(state: RunState) -> str:

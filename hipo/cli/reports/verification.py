@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.verification.verify import Verified
+from hipo.cli.reports.run import so_far, spending_as_json
 from hipo.cli.terminal.console import columns, number, plain, plural, reasons
 from outputs.reliability.beyond_chance import BeyondChance, beyond_chance
 from outputs.reliability.chairs import BLIND_READING, chairs
@@ -75,7 +76,8 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
 
     ``folder``; ``dialogues``: generated ones; ``verified``: judged and decided on just now,
     ``present``: before, ``failed``: count by reason code; ``stopped``: why it ended early, or None;
-    ``stop_code``: the same in a word, or empty; ``calls``: requests just sent; ``judged``: dialogues by judge; ``self_consistency`` and
+    ``stop_code``: the same in a word, or empty; ``calls``: requests just sent; ``cost_usd``, ``unpriced_calls`` and
+    ``charged``: over the life of the run, as in ``hipo runs show``; ``judged``: dialogues by judge; ``self_consistency`` and
     ``external``: lists of objects with ``judge``, ``dimension``, ``turns`` (None: all together),
     ``carried`` and ``judged`` (counts) and ``share``; ``found``: what judges named of dimensions
     that only readers label, objects with ``judge``, ``dimension``, ``goal``, ``label`` and ``n``;
@@ -97,6 +99,7 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
         "stopped": outcome.stopped,
         "stop_code": outcome.stop_code,
         "calls": verified.calls,
+        **spending_as_json(verified.state),
         "judged": dict(findings.counts.judged),
         "self_consistency": _shares_as_json(findings, "self"),
         "external": _shares_as_json(findings, "external"),
@@ -135,7 +138,7 @@ def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
     if findings.raised is not None:
         lines.append(f"  internal_error: hipo show {verified.folder} {findings.raised} says where")
     lines += _tables(findings)
-    return "\n".join([*lines, *verified.notes, f"in {verified.folder}"])
+    return "\n".join([*lines, *verified.notes, so_far(verified.state), f"in {verified.folder}"])
 
 
 def verification_tables(folder: Path) -> str:

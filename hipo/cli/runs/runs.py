@@ -32,6 +32,10 @@ class RunsGroup(LazyGroup):
         "drop-batches": CommandEntry(
             "hipo.cli.runs.drop_batches", "Give up what lies at providers in batches."
         ),
+        "forget-excess": CommandEntry(
+            "hipo.cli.runs.forget_excess",
+            "Forget that endpoints counted more than was asked of them.",
+        ),
         "check": CommandEntry(
             "hipo.cli.runs.check", "Look for damage in a run, and change nothing."
         ),

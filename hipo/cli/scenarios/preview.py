@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import typer
 
-from hipo.app.generation.preview import Previewed
-from hipo.app.generation.preview import preview as preview_cases
+from hipo.app.generation.preview import Previewed, prepare_preview, preview_prepared
 from hipo.app.options.recipe import OPTION_OF, RecipeChanges, overridden
 from hipo.app.options.unused import check_used_in_plan
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import with_recipe_options
+from hipo.cli.reports.run import say_spent
 from hipo.cli.scenarios.options import (
     REAL_NAMES,
     SCENARIO_DIRS,
@@ -23,7 +24,7 @@ from hipo.cli.show.dialogue_json import dialogue_as_json
 from hipo.cli.show.dialogue_show import as_prompts
 from hipo.cli.show.dialogue_view import Heading, render, render_prompts
 from hipo.cli.terminal.console import Format, others_apart, plain, write_json
-from hipo.cli.terminal.errors import ExitCode, say
+from hipo.cli.terminal.errors import ended, say
 from hipo.cli.terminal.progress import watcher
 from pipeline.recipes.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
@@ -56,7 +57,14 @@ _SCHEME = typer.Option(
 
 @app.command("preview")
 @with_recipe_options(
-    "openings", "models.default.base_url", "models.default.api_key_env", "prompt_dir", "plugins"
+    "openings",
+    "models.default.base_url",
+    "models.default.api_key_env",
+    "prompt_dir",
+    "plugins",
+    "prices",
+    "budget_usd",
+    "budget_tokens",
 )
 def preview(
     *,
@@ -109,13 +117,15 @@ def preview(
     )
     goals, watching = scenario.goals or label_scheme.goals, watcher(quiet=False, name="preview")
     with others_apart():
-        shown = preview_cases(recipe, len(goals), watcher=watching)
+        prepared = prepare_preview(recipe, len(goals))
+        shown = asyncio.run(preview_prepared(prepared, watching))
     if output_format is Format.JSON:
-        write_json([preview_as_json(played, prompts=prompts) for played in shown])
+        write_json([preview_as_json(played, prompts=prompts) for played in shown.played])
     else:
-        for played in shown:
+        for played in shown.played:
             _print(played, scenario, prompts=prompts)
-    return ExitCode.DONE if all(played.dialogue for played in shown) else ExitCode.FAILED_CASES
+    say_spent(shown.charges)
+    return ended(shown.outcome, failed=any(p.dialogue is None for p in shown.played))
 
 
 def preview_as_json(played: Previewed, *, prompts: bool) -> dict[str, object]:

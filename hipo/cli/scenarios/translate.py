@@ -20,7 +20,7 @@ from hipo.app.translating import (
 from hipo.cli.main import command_app
 from hipo.cli.options.plain import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.options.shared import with_recipe_options
-from hipo.cli.reports.run import charged_as_json, charges_in_words
+from hipo.cli.reports.run import charges_in_words, spending_as_json
 from hipo.cli.terminal.console import (
     Format,
     dollars,
@@ -38,8 +38,8 @@ from pipeline.recipes.recipe import Recipe
 
 app = command_app()
 _NOTE = (
-    "tokens are estimated at 4 bytes each, and translations at 1.5 times their originals; repairs "
-    "can add some"
+    "tokens are estimated at 4 bytes each, and translations at 1.5 times their originals; an answer "
+    "that cannot be used is asked for again, at most twice"
 )
 
 
@@ -121,7 +121,7 @@ def _dry_run(ready: ReadyTranslation, output_format: Format) -> ExitCode:
     """Tell what would be asked and what it costs."""
     estimate = estimate_translation(ready)
     if output_format is Format.JSON:
-        fields = "scenarios present texts prompt_tokens completion_tokens cost_usd"
+        fields = "scenarios present texts prompt_tokens completion_tokens cost_usd repaired_usd"
         write_json(plain(estimate, fields, note=_NOTE))
         return ExitCode.DONE
     for note in ready.notes:
@@ -133,7 +133,8 @@ def _dry_run(ready: ReadyTranslation, output_format: Format) -> ExitCode:
     print(
         f"{plural(estimate.scenarios, 'call')} to {ready.use.spec.name},"
         f" {number(estimate.prompt_tokens)} prompt tokens,"
-        f" {number(estimate.completion_tokens)} answer tokens, {dollars(estimate.cost_usd)}"
+        f" {number(estimate.completion_tokens)} answer tokens, {dollars(estimate.cost_usd)};"
+        f" where every answer has to be asked for twice more {dollars(estimate.repaired_usd)}"
     )
     print(f"\n({_NOTE})")
     return ExitCode.DONE
@@ -157,9 +158,7 @@ def translated_as_json(done: Translated) -> dict[str, object]:
         "stopped": done.outcome.stopped,
         "stop_code": done.outcome.stop_code,
         "calls": done.calls,
-        "cost_usd": done.charges.cost_usd,
-        "unpriced_calls": done.charges.unpriced_calls,
-        "charged": charged_as_json(done.charges),
+        **spending_as_json(done.charges),
     }
 
 

@@ -12,6 +12,7 @@ from hipo.app.running.watching import Watcher
 from hipo.app.verification.jury import hear_jurors
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import Verified, check_judging
+from hipo.cli.reports.run import so_far, spending_as_json
 from hipo.cli.terminal.console import Format, others_apart, plural, reasons, write_json
 from hipo.cli.terminal.errors import ended
 from pipeline.store.queries.annotations import open_annotations
@@ -73,7 +74,8 @@ def jury_as_json(done: Verified, labels: JuryLabels) -> dict[str, object]:
 
     ``folder``; ``labelled``: dialogues that jurors have just labelled, each counted once a juror;
     ``failed``: count by reason code; ``stopped``: why it ended early, or None; ``calls``: requests
-    just sent; ``labels``: by juror and dimension how often which label; what could not be read
+    just sent; ``cost_usd``, ``unpriced_calls`` and ``charged``: over the life of the run, as in
+    ``hipo runs show``; ``labels``: by juror and dimension how often which label; what could not be read
     stands under "".
     """
     outcome = done.outcome
@@ -83,6 +85,7 @@ def jury_as_json(done: Verified, labels: JuryLabels) -> dict[str, object]:
         "failed": dict(outcome.failed),
         "stopped": outcome.stopped,
         "calls": done.calls,
+        **spending_as_json(done.state),
         "labels": {
             juror: {dimension: dict(counts) for dimension, counts in by_dimension.items()}
             for juror, by_dimension in labels.items()
@@ -102,5 +105,5 @@ def jury_as_text(done: Verified, labels: JuryLabels) -> str:
             ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
             said = ", ".join(f"{label or 'unreadable'} {count:,}" for label, count in ranked)
             lines.append(f"  {dimension}: {said}")
-    lines += ["", f"compare them with: hipo metrics strategic {done.folder}"]
+    lines += ["", so_far(done.state), f"compare them with: hipo metrics strategic {done.folder}"]
     return "\n".join(lines)

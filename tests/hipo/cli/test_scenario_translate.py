@@ -78,6 +78,18 @@ def test_a_dry_run_tells_the_bill_and_sends_nothing(
     assert 0 < result.data["cost_usd"] < 0.1
 
 
+def test_the_bill_of_answers_that_have_to_be_repaired_is_told_too(
+    translate: Translate, server: WireServer
+) -> None:
+    told = translate("used_car", "--dry-run", "--format", "json").data
+    server.answer = lambda messages, seed: translation(messages, seed).replace('"t7"', '"seven"')
+    assert translate("used_car").code == 1
+    assert server.count == 3
+    spent = translate("used_car", "--format", "json").data
+    assert spent["calls"] == 0
+    assert told["cost_usd"] < spent["cost_usd"] < 1.5 * told["repaired_usd"]
+
+
 def test_a_bill_without_usage_is_called_a_bound(translate: Translate, server: WireServer) -> None:
     server.faults = Faults(no_usage=True)
     result = translate("used_car", "--format", "json")

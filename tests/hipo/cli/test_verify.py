@@ -49,6 +49,7 @@ def test_the_offline_rules_are_judged_by_the_offline_judge(run: Hipo, hipo: Hipo
     assert result.code == 0
     assert list(result.data) == [
         "folder", "dialogues", "verified", "present", "failed", "stopped", "stop_code", "calls",
+        "cost_usd", "unpriced_calls", "charged",
         "judged", "self_consistency", "external", "found", "beyond_chance", "foils", "flags", "flagged", "verdicts", "notes",
     ]  # fmt: skip
     assert result.data["judged"] == {"self offline/judge": 6, "external offline/judge": 6}

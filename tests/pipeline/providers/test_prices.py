@@ -70,21 +70,53 @@ def test_a_request_with_a_long_prompt_costs_more_as_a_whole(tmp_path: Path):
     file = tmp_path / "prices.yaml"
     row = "input: 1.25, cached_input: 0.125, output: 10"
     long = "long_above: 200000, long_input: 2.5, long_output: 15"
-    file.write_text(f"batch: {{x: 0.5}}\nprices:\n  x/m: {{{row}, {long}}}\n")
-    price = PriceTable.load(file).price("x", "m")
+    file.write_text(f"batch: {{openai: 0.5}}\nprices:\n  openai/m: {{{row}, {long}}}\n")
+    price = PriceTable.load(file).price("openai", "m")
     for prompt, sent, cached, output in [(200_000, 1.25, 0.125, 10), (200_001, 2.5, 0.25, 15)]:
         usage = Usage(prompt, 100, cached=50_000)
         expected = ((prompt - 50_000) * sent + 50_000 * cached + 100 * output) / 1e6
         assert price.of_request(prompt).cost(usage) == pytest.approx(expected)
         worst = (prompt * 1.25 * sent + 100 * output) / 1e6
         assert price.worst(prompt, 100) == pytest.approx(worst)
-    halved = PriceTable.load(file, batch=True).price("x", "m")
+    halved = PriceTable.load(file, batch=True).price("openai", "m")
     assert halved.worst(300_000, 100) == pytest.approx(price.worst(300_000, 100) / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (
+            "prices:\n  gpt-4o: {input: 1, output: 2}\n",
+            2,
+            "found 'gpt-4o', expected provider/model",
+        ),
+        (
+            "prices:\n  opneai/gpt-4o: {input: 1, output: 2}\n",
+            2,
+            "found the provider 'opneai'.*did you mean 'openai'",
+        ),
+        ("prices: {}\nbatch: {antropic: 0.5}\n", 2, "did you mean 'anthropic'"),
+    ],
+)
+def test_a_row_that_no_model_can_have_is_refused(tmp_path: Path, text: str, line: int, says: str):
+    file = tmp_path / "prices.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=says) as caught:
+        PriceTable.load(file)
+    assert caught.value.problems[0].line == line
+
+
+def test_a_pattern_may_stand_for_providers_too(tmp_path: Path):
+    file = tmp_path / "prices.yaml"
+    file.write_text("prices:\n  '*/small': {input: 1, output: 2}\n  '*': {input: 3, output: 4}\n")
+    table = PriceTable.load(file)
+    assert table.price("compatible", "small") == Price(1, 2)
+    assert table.price("openai", "gpt-4o") == Price(3, 4)
 
 
 def test_what_long_prompts_cost_is_named_as_a_whole(tmp_path: Path):
     file = tmp_path / "prices.yaml"
-    file.write_text("prices:\n  x/m: {input: 1, output: 2, long_above: 200000}\n")
+    file.write_text("prices:\n  openai/m: {input: 1, output: 2, long_above: 200000}\n")
     with pytest.raises(InputError, match="found no long_input and long_output, expected") as caught:
         PriceTable.load(file)
     assert caught.value.problems[0].line == 2

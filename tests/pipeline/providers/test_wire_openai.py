@@ -10,6 +10,7 @@ from pipeline.providers.connection import HttpProvider
 from pipeline.providers.errors import OutOfFunds, RateLimited, ServerFault
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.protocol import Choice, Usage
+from pipeline.providers.untrusted import MOST_TOKENS
 from pipeline.providers.wire_openai import body_of, read_reply, read_usage
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import SCHEMA, make_request
@@ -152,7 +153,8 @@ def test_an_answer_of_another_format_is_a_server_fault(body):
         ({"prompt_tokens": -1, "completion_tokens": 4}, None),
         ({"prompt_tokens": 9.0, "completion_tokens": 4}, Usage(9, 4)),
         ({"prompt_tokens": float("nan"), "completion_tokens": 4}, None),
-        ({"prompt_tokens": 10**9 + 1, "completion_tokens": 4}, None),
+        ({"prompt_tokens": MOST_TOKENS + 1, "completion_tokens": 4}, None),
+        ({"prompt_tokens": 9, "completion_tokens": 10**9}, None),
         ({"prompt_tokens": 2**63, "completion_tokens": 4}, None),
         ({"prompt_tokens": 9, "completion_tokens": 1e30}, None),
         ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 2**64}, Usage(9, 4)),
@@ -253,10 +255,10 @@ def test_a_server_that_counts_one_choice_alone_has_the_others_counted_by_length(
 
 
 def test_a_count_by_length_stays_plausible():
-    usage = {"prompt_tokens": 9, "completion_tokens": 10**9}
+    usage = {"prompt_tokens": 9, "completion_tokens": MOST_TOKENS}
     choices = [choice(0, "a"), choice(1, "b" * 1_000)]
-    reply = read_reply(answer(choices=choices, usage=usage, timings={"predicted_n": 10**9}))
-    assert reply.usage == Usage(9, 10**9)
+    reply = read_reply(answer(choices=choices, usage=usage, timings={"predicted_n": MOST_TOKENS}))
+    assert reply.usage == Usage(9, MOST_TOKENS)
 
 
 json_values = st.recursive(
