@@ -22,7 +22,7 @@ from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
-from scenarios.plugins import offer_plugins
+from scenarios.plugins import note_stored_plugins
 from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import as_shipped
@@ -244,7 +244,7 @@ def load_material(store: RunStore) -> RunMaterial:
     """
     items = {(item.kind, item.name, item.hash): item.content for item in store.materials()}
     material = RunMaterial(store.folder, tuple(e.config for e in store.configs()), items)
-    offer_plugins(material.recipe.plugins)
+    note_stored_plugins(material.recipe.plugins)
     return material
 
 

@@ -87,11 +87,15 @@ class ExtensionPoint(Generic[E]):
         return UsageError(f"there is no {self.name} {name!r}", f"{listing}; {self.origin_hint()}")
 
     def origin_hint(self) -> str:
-        """Say where one that is not known could come from: a file that is gone, or a plugin."""
-        gone = [f"the plugin {path}, which the run names, is not there" for path in PLUGINS.absent]
+        """Say where one that is not known could come from: a file that the run names, or a plugin."""
+        named = [
+            f"the run names the plugin {path}: if you trust it, --plugin {path}"
+            for path in PLUGINS.stored
+            if path not in PLUGINS.files
+        ]
         article = "an" if self.name.startswith("e") else "a"
         own = f"{article} {self.name} of your own comes with --plugin FILE or an installed package"
-        return "; ".join(gone or [own])
+        return "; ".join(named or [own])
 
     def _from_house(self, name: str) -> E:
         shipped = self._shipped[name]

@@ -78,10 +78,8 @@ class Plugins:
     files: dict[Path, Plugin] = field(default_factory=dict)
     packages: tuple[Plugin, ...] | None = None
     """None until the entry points have been read."""
-    offered: list[Path] = field(default_factory=list)
-    """Files that a stored recipe names; they are loaded when a name is found nowhere else."""
-    absent: list[Path] = field(default_factory=list)
-    """Those of them that are not there any more."""
+    stored: list[Path] = field(default_factory=list)
+    """Files that the recipe of a run names. None of them is run: whoever sent the run chose them."""
 
     def load_file(self, file: str | Path) -> None:
         """Run a plugin file, once for each content it has; one that changed replaces itself.
@@ -115,30 +113,16 @@ class Plugins:
         return Plugin(path.name, digest, path, _declared(module, str(path)))
 
     def load_rest(self) -> None:
-        """Load the files that are offered, and import what installed packages offer, once.
-
-        A file that has a name in common with one that is loaded gives way to it.
+        """Import what installed packages offer, once.
 
         Raises:
             UsageError: a plugin cannot be loaded, declares nothing usable, or takes another's name.
         """
-        while self.offered:
-            path = self.offered.pop()
-            if path.is_file():
-                self._load_offered(path)
-            else:
-                self.absent.append(path)
         if self.packages is None:
             found = {point.value: point for point in entry_points(group=ENTRY_POINT_GROUP)}
             packages = tuple(_from_entry_point(found[value]) for value in sorted(found))
             _refuse_duplicates([*self.files.values(), *packages])
             self.packages = packages
-
-    def _load_offered(self, path: Path) -> None:
-        taken = {(e.point, e.name) for plugin in self.files.values() for e in plugin.extensions}
-        plugin = self._run(path)
-        if not any((e.point, e.name) in taken for e in plugin.extensions):
-            self.files[path] = plugin
 
     def __iter__(self) -> Iterator[Plugin]:
         """Return the plugins loaded so far."""
@@ -161,15 +145,12 @@ def load_plugins(files: Iterable[str | Path]) -> None:
         PLUGINS.load_file(file)
 
 
-def offer_plugins(files: Iterable[str | Path]) -> None:
-    """Name plugin files of a stored recipe: they are loaded only if a name is found nowhere else.
+def note_stored_plugins(files: Iterable[str | Path]) -> None:
+    """Remember the plugin files that the recipe of a run names, for the message of what needs them.
 
-    A run whose plugins are gone can be read; what needs them says which file is not there.
+    They are not run. A run may come from somebody else, who could name a file that came with it.
     """
-    for file in files:
-        path = real_path(Path(file))
-        if path not in PLUGINS.files and path not in PLUGINS.offered:
-            PLUGINS.offered.append(path)
+    PLUGINS.stored += [path for path in map(Path, files) if path not in PLUGINS.stored]
 
 
 def _refuse_duplicates(plugins: Iterable[Plugin]) -> None:

@@ -24,8 +24,7 @@ def run_script(script: Path, folder: Path, *arguments: str) -> str:
         patch.setattr(sys, "argv", [str(script), *arguments])
         patch.syspath_prepend(script.parent)
         patch.setattr(PLUGINS, "files", {})
-        patch.setattr(PLUGINS, "offered", [])
-        patch.setattr(PLUGINS, "absent", [])
+        patch.setattr(PLUGINS, "stored", [])
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as left:

@@ -19,6 +19,8 @@ from scenarios.schemes.model import Dimension, Scheme
 
 MODULE: Final = "hipo_items.py"
 """Loads the items and averages F1; a copy of it lies beside the task files."""
+_END_OF_RAW = re.compile(r"\{%(?=[-+]?\s*endraw\b)")
+_SHOWN_END = "{% endraw %}{{ '{%' }}{% raw %}"
 _SPLITS = ("test", "validation", "train")
 _HEAD = """\
 # lm_eval --include_path . --tasks {task} --model hf --model_args pretrained=MODEL --apply_chat_template
@@ -120,8 +122,13 @@ def _asked(dimension: Dimension, systems: Mapping[bool, str]) -> dict[str, objec
 
 
 def _description(systems: Mapping[bool, str]) -> str:
-    """Return the system message as a template; where there are two, each item takes its own."""
-    raw = {way: f"{{% raw %}}{text}{{% endraw %}}" for way, text in systems.items()}
+    """Return the system message as a template; where there are two, each item takes its own.
+
+    lm-evaluation-harness runs templates without a sandbox, and a scheme may be a stranger's: none of
+    its words may end the part that is taken as it is.
+    """
+    plain = {way: _END_OF_RAW.sub(_SHOWN_END, text) for way, text in systems.items()}
+    raw = {way: f"{{% raw %}}{text}{{% endraw %}}" for way, text in plain.items()}
     if len(raw) == 1:
         return next(iter(raw.values()))
     return f"{{% if listed %}}{raw[True]}{{% else %}}{raw[False]}{{% endif %}}"

@@ -94,7 +94,11 @@ def open_text(source: ModelSource) -> BaseText:
     name = name_of(source)
     loading.check_packages(name, ModelFiles(source))
     tokenizer = loading.tried(name, lambda: loading.load_tokenizer(source))
-    config = loading.tried(name, lambda: AutoConfig.from_pretrained(source.place, **source.options))
+    config = loading.tried(
+        name,
+        # without a word on it, transformers asks at the terminal whether code of the model may run
+        lambda: AutoConfig.from_pretrained(source.place, trust_remote_code=False, **source.options),
+    )
     if tokenizer.eos_token is None:
         raise UsageError(
             f"{name}: its tokenizer has no token that ends a text",

@@ -362,7 +362,11 @@ def _location(model: str | None) -> str:
 
 
 def _open(location: str, device: str) -> SentenceTransformer:
-    """Open a folder or what the Hugging Face cache holds; only then ask the hub."""
+    """Open a folder or what the Hugging Face cache holds; only then ask the hub.
+
+    From version 6 of sentence-transformers on, no code that comes with a model is run, that of a
+    folder included.
+    """
     from huggingface_hub import HfApi  # noqa: PLC0415
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
 

@@ -25,7 +25,7 @@ from pipeline.providers.failures import (
     timed_out,
 )
 from pipeline.providers.protocol import Reply
-from scenarios.log import scrub
+from scenarios.log import MASK, SHORTEST_SECRET, scrub
 
 CONNECT_S = 10.0
 """Seconds in which a connection has to come about; the rest of the time allowed is the answer's."""
@@ -56,6 +56,7 @@ class HttpProvider:
 
     def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url: str | None = base_url
+        self._key = (api_key or "").encode()
         self._secrets = tuple(filter(None, (api_key, *headers.values())))
 
     def read(
@@ -65,9 +66,15 @@ class HttpProvider:
         headers: Mapping[str, str],
         sent: Collection[str],
     ) -> Reply:
-        """Read an answer that came as a success; an error inside it is raised as what it is."""
+        """Read an answer that came as a success; an error inside it is raised as what it is.
+
+        What it says is stored: where a server repeats the key, in whatever field, it is masked.
+        """
+        if len(self._key) >= SHORTEST_SECRET:
+            body = body.replace(self._key, MASK.encode())
+        request_id = headers.get(self.request_id_header)
         try:
-            reply = read(body, headers.get(self.request_id_header))
+            reply = read(body, request_id and scrub(request_id, self._secrets))
         except ServerFault as fault:
             error = disguised(body, headers, sent=sent, secrets=self._secrets) or fault
             error.body = self._excerpt(body)

@@ -190,7 +190,8 @@ def from_status(
     reported = read_error(body)
     text = scrub(reported.message, secrets)[:LONGEST_MESSAGE] or f"the endpoint answered {status}"
     lowered = {name.lower(): value for name, value in headers.items()}
-    request_id = identifier(lowered.get("x-request-id") or lowered.get("request-id"))
+    named = lowered.get("x-request-id") or lowered.get("request-id") or ""
+    request_id = identifier(scrub(named, secrets))
 
     def make(
         error: type[ProviderError],

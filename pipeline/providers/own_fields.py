@@ -1,11 +1,13 @@
 """Fields of a body that hipo fills in itself, and that ``extra`` of a model cannot carry.
 
 What a request can cost is known before it is sent, and what it asks is what is stored of it: both
-hold for what hipo writes into the body, not for what would replace it there.
+hold for what hipo writes into the body, not for what would replace it there. Nor can it carry a key:
+``extra`` is stored with the run.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,6 +18,15 @@ _WHOLE: Final = "leave it out: an answer is read in one piece"
 _TEXT: Final = "leave it out: answers are texts, and nothing else is priced"
 _PRICED: Final = "write what its tokens cost as 'price' beside 'extra'"
 """Of fields that change what tokens cost; they are allowed beside a ``price``."""
+
+_KEY: Final = (
+    "leave it out, since a recipe is stored with the run: keys come from the environment, by the name"
+    " in 'api_key_env' beside 'extra'"
+)
+_OF_A_KEY: Final = re.compile(
+    r"(x-)?api[-_]?key|(proxy-)?authorization|(access|auth|bearer)[-_]token|password|secret",
+    re.IGNORECASE,
+)
 
 _COMMON: Final[Mapping[str, str]] = {
     "model": "write the model in 'model' beside 'extra', as provider/name",
@@ -68,13 +79,19 @@ def refused_in_extra(
     """Return the fields of ``extra`` that a model cannot be sent, with what to write instead.
 
     Args:
-        model: ``provider/model``; None refuses nothing.
+        model: ``provider/model``; None refuses keys alone.
         extra: as a recipe has it.
         has_price: whether a price stands beside it.
     """
     own = _OWN_FIELDS.get((model or "").partition("/")[0], {})
     return {
-        name: own[name]
-        for name in extra or {}
-        if name in own and not (own[name] == _PRICED and has_price)
+        name: _KEY if _names_a_key(name, value) else own[name]
+        for name, value in (extra or {}).items()
+        if _names_a_key(name, value) or (name in own and not (own[name] == _PRICED and has_price))
     }
+
+
+def _names_a_key(name: str, value: object) -> bool:
+    """Whether a field, or one inside it, is called as keys are: all of ``extra`` is stored."""
+    inner = value.items() if isinstance(value, Mapping) else ()
+    return _OF_A_KEY.fullmatch(name) is not None or any(_names_a_key(str(n), v) for n, v in inner)

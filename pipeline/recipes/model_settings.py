@@ -30,7 +30,7 @@ class ModelSettings(Strict):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: AnswerTokens | None = None
     extra: dict[str, Any] | None = None
-    """Further body fields, sent as they are; those that hipo fills in itself are refused, see
+    """Further body fields, sent as they are; those that hipo fills in itself are refused, and keys, see
     ``pipeline/providers/own_fields.py``."""
     price: PriceSetting | None = None
     structured: StructuredWish | None = None

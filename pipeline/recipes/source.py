@@ -10,7 +10,7 @@ from pipeline.recipes.model_settings import ModelSettings
 from pipeline.recipes.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
-from scenarios.located import Located, Step, shortened
+from scenarios.located import Located, Step
 from scenarios.plugins import load_plugins
 from scenarios.spelling import suggestion
 from scenarios.text_file import real_path
@@ -71,12 +71,12 @@ def _check_strategies(recipe: Recipe, located: Located) -> None:
 
 
 def _check_extra(recipe: Recipe, located: Located) -> None:
-    """Refuse fields of ``extra`` that hipo fills in itself, with their lines."""
+    """Refuse fields that ``extra`` cannot hold, with their lines, and without what they hold."""
     problems = [
         located.problem(
             (*path, "extra", field),
-            found=shortened((settings.extra or {})[field]),
-            expected="a field that hipo does not fill in itself",
+            found=f"the field {field!r}",
+            expected="a field that 'extra' may hold",
             hint=instead,
         )
         for path, settings in _with_extra(recipe)

@@ -10,22 +10,37 @@ from scenarios.errors import UsageError
 
 MAGIC = b"PAR1"
 """How every Parquet file begins."""
+_PAGE = 64
+"""Rows that are read before it is looked how much they are."""
 
 
-def parquet_rows(file: str, data: bytes) -> list[dict[str, object]]:
+def parquet_rows(file: str, data: bytes, most: int) -> list[dict[str, object]]:
     """Return the rows of a Parquet file; a cell is text, a number, a truth value, a list or None.
 
+    Args:
+        file: its name, for messages.
+        data: its bytes.
+        most: bytes that its rows may have, written out: a small file may hold any number of them.
+
     Raises:
-        UsageError: ``pyarrow`` is missing, or the file is none.
+        UsageError: ``pyarrow`` is missing, the file is none, or there is more in it.
     """
     if find_spec("pyarrow") is None:
         hint = 'pip install "hipo[datasets]"'
         raise UsageError(f"{file}: reading Parquet needs the package pyarrow", hint)
     from pyarrow import ArrowException  # noqa: PLC0415
-    from pyarrow.parquet import read_table  # noqa: PLC0415
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
+    rows: list[dict[str, object]] = []
+    size = 0
     try:
-        rows = read_table(io.BytesIO(data)).to_pylist()
+        for batch in ParquetFile(io.BytesIO(data)).iter_batches(_PAGE):
+            page = batch.to_pylist()
+            size += sum(len(repr(row)) for row in page)
+            if size > most:
+                found = f"found more than {most >> 20} MiB of rows, expected at most that"
+                raise UsageError(f"{file}: {found}", "give it in parts")
+            rows += page
     except (ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{file}: cannot be read as Parquet: {reason}", "write it anew") from None

@@ -78,7 +78,8 @@ def read_file(
     table = FileOfRows(shown_path(path), path)
     data = read_bytes(path, MOST_BYTES)
     if data.startswith(MAGIC):
-        _take_objects(table, enumerate(parquet_rows(table.file, data), 1), lined=False)
+        rows = parquet_rows(table.file, data, MOST_BYTES)
+        _take_objects(table, enumerate(rows, 1), lined=False)
         return table
     text = _decoded(table, data, encodings)
     if _is_empty(text):

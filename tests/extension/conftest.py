@@ -24,8 +24,7 @@ def no_plugins(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     def forget() -> None:
         monkeypatch.setattr(PLUGINS, "files", {})
         monkeypatch.setattr(PLUGINS, "packages", None)
-        monkeypatch.setattr(PLUGINS, "offered", [])
-        monkeypatch.setattr(PLUGINS, "absent", [])
+        monkeypatch.setattr(PLUGINS, "stored", [])
 
     forget()
     return forget

@@ -254,7 +254,7 @@ def test_a_file_that_does_not_run_ends_with_exit_code_2_and_its_line(hipo: Hipo)
     assert "broken.py:2: ModuleNotFoundError" in result.err
 
 
-def test_a_run_whose_file_is_gone_can_be_read_and_names_it_where_it_is_needed(
+def test_the_file_that_a_run_names_is_run_by_nothing_and_told_where_it_is_needed(
     hipo: Hipo, no_plugins: Callable[[], None]
 ) -> None:
     Path("mine.yaml").write_text(
@@ -263,7 +263,8 @@ def test_a_run_whose_file_is_gone_can_be_read_and_names_it_where_it_is_needed(
     )
     assert hipo("generate", "mine.yaml", "-o", "made", "-q").code == 0
     assert hipo("verify", "made", "-q").code == 0
-    Path("shouting.py").unlink()
+    with Path("shouting.py").open("a") as plugin:  # a run that was sent names a file beside it
+        plugin.write("\nopen('ran', 'w').close()\n")
     no_plugins()
     assert hipo("show", "made").code == 0
     assert (
@@ -271,4 +272,7 @@ def test_a_run_whose_file_is_gone_can_be_read_and_names_it_where_it_is_needed(
     )
     result = hipo("verify", "made")
     assert result.code == 2
-    assert "shouting.py, which the run names, is not there" in result.err
+    named = Path("shouting.py").resolve()
+    assert f"the run names the plugin {named}: if you trust it, --plugin {named}" in result.err
+    assert not Path("ran").exists()
+    assert hipo("verify", "made", "--plugin", "shouting.py", "-q").code == 0

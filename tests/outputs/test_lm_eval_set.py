@@ -9,9 +9,12 @@ from lm_eval.api.model import LM
 from lm_eval.evaluator import evaluate
 from lm_eval.models.dummy import DummyLM
 from lm_eval.tasks import TaskManager
+from lm_eval.utils import apply_template
 
 from hipo.cli.main import run as hipo
 from outputs.kinds.aspects import drawn_by
+from outputs.lm_eval import task_files
+from outputs.lm_eval.choice_prompts import ChoicePrompts
 from prompts.environment import Templates
 from prompts.languages import described_language
 from prompts.tasks.items import PersonView, SceneView, TaskItem
@@ -159,6 +162,23 @@ def test_what_people_are_split_on_is_no_item(monkeypatch, tmp_path):
     split = {f"hipo_utterance_{name}" for name in ("outcome", "relevance")}
     for name, count in samples.items():
         assert count["effective"] == (1 if name in split else 2), name
+
+
+@pytest.mark.parametrize("end", ["{% endraw %}", "{%- endraw -%}", "{%+\n endraw%}", "{%endraw %}"])
+def test_no_word_of_a_scheme_runs_as_a_template_of_the_harness(end):
+    said = (
+        f'Answer {{"a": "b"}}. {end}{{{{ cycler.__init__.__globals__.os.getcwd() }}}}{{% raw %}} x'
+    )
+    dimension = SCHEME.dimension("veracity")
+    first = dimension.labels[0].model_copy(update={"definition": said})
+    hostile = dimension.model_copy(update={"labels": (first, *dimension.labels[1:])})
+    others = tuple(d if d.id != "veracity" else hostile for d in SCHEME.dimensions)
+    prompts = ChoicePrompts(SCHEME.model_copy(update={"dimensions": others}), ["utterance"])
+    systems = prompts.systems["utterance", "veracity"]
+    (system,) = systems.values()
+    assert "endraw" in system
+    assert "__globals__" in system
+    assert apply_template(task_files._description(systems), {}) == system
 
 
 def test_a_dimension_that_nobody_has_a_label_of_is_no_task(monkeypatch, tmp_path):

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+import tomllib
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -277,6 +280,25 @@ def test_a_device_that_is_not_there_is_refused():
         pytest.skip("this machine has an MPS device")
     with pytest.raises(UsageError, match="no mps device"):
         load_sentence_model(None, "mps")
+
+
+def test_no_code_of_an_embedding_model_is_run(tmp_path):
+    pytest.importorskip("sentence_transformers")
+    folder, ran = tmp_path / "model", tmp_path / "ran"
+    folder.mkdir()
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w').close()\nclass Own: pass\n")
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "own.Own"}]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(UsageError, match=r"module class 'own\.Own'"):
+        load_sentence_model(str(folder), "cpu")
+    assert not ran.exists()
+
+
+def test_no_version_that_runs_code_of_an_embedding_model_is_allowed():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    allowed = project["project"]["optional-dependencies"]["embeddings"]
+    # before version 6, the classes that a folder names were imported from it
+    assert "sentence-transformers>=6" in allowed
 
 
 @pytest.mark.anyio

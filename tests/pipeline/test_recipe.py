@@ -101,6 +101,25 @@ def test_what_hipo_fills_in_itself_cannot_stand_in_extra(
     assert instead in problem.hint
 
 
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "{api_key: hunter2hunter2}",
+        "{X-API-Key: hunter2hunter2}",
+        "{extra_headers: {Authorization: Bearer hunter2hunter2}}",
+    ],
+)
+def test_no_key_stands_in_extra_which_is_stored(extra: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        f"models:\n  default: {{model: offline/rules, extra: {extra}}}\n"
+    )
+    with pytest.raises(InputError) as error:
+        load_recipe(tmp_path / "a.yaml")
+    (problem,) = error.value.problems
+    assert (problem.line, "by the name in 'api_key_env'" in problem.hint) == (2, True)
+    assert "hunter2" not in str(error.value)
+
+
 def test_judges_and_what_may_stand_in_extra_are_looked_at_by_their_provider(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         "models:\n  default: {model: openai/gpt-4o, extra: {reasoning_effort: low}}\n"

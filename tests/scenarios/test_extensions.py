@@ -13,7 +13,7 @@ import pytest
 
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
-from scenarios.plugins import PLUGINS, PointName, load_plugins, offer_plugins
+from scenarios.plugins import PLUGINS, PointName, load_plugins, note_stored_plugins
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,7 @@ EXTENSIONS = [Greeting("{name}", "{text}")]
 def no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PLUGINS, "files", {})
     monkeypatch.setattr(PLUGINS, "packages", ())
-    monkeypatch.setattr(PLUGINS, "offered", [])
-    monkeypatch.setattr(PLUGINS, "absent", [])
+    monkeypatch.setattr(PLUGINS, "stored", [])
 
 
 @pytest.fixture
@@ -293,31 +292,19 @@ def test_a_file_and_a_package_with_one_name_are_an_error_that_names_both(
         point.names()
 
 
-def test_a_file_that_is_only_offered_is_loaded_when_a_name_is_found_nowhere_else(
+def test_a_file_that_a_run_names_is_not_run_and_told_to_whoever_needs_it(
     point: ExtensionPoint[Greeting], tmp_path: Path
 ) -> None:
-    offer_plugins([plugin(tmp_path, "mine.py", "loud", "HELLO")])
-    point.get("shipped")
-    assert PLUGINS.files == {}
-    assert point.get("loud").text == "HELLO"
-
-
-def test_a_file_that_is_offered_and_gone_is_named_only_by_what_needs_it(
-    point: ExtensionPoint[Greeting], tmp_path: Path
-) -> None:
-    offer_plugins([tmp_path / "gone.py"])
+    file = plugin(tmp_path, "mine.py", "loud", "HELLO")
+    note_stored_plugins([file])
     assert point.get("shipped").text == "hello"
-    with pytest.raises(UsageError, match=r"gone\.py, which the run names, is not there"):
+    with pytest.raises(
+        UsageError, match=rf"names the plugin {file}: if you trust it, --plugin {file}"
+    ):
         point.get("loud")
-
-
-def test_a_file_that_is_named_goes_before_one_that_is_offered(
-    point: ExtensionPoint[Greeting], tmp_path: Path
-) -> None:
-    offer_plugins([plugin(tmp_path, "old.py", "loud", "old")])
-    load_plugins([plugin(tmp_path, "new.py", "loud", "new")])
-    assert point.names() == ("shipped", "broken", "loud")
-    assert point.get("loud").text == "new"
+    assert PLUGINS.files == {}
+    load_plugins([file])
+    assert point.get("loud").text == "HELLO"
 
 
 def test_the_same_content_in_another_place_is_the_same_plugin(

@@ -49,10 +49,7 @@ def resolve_model(
     check_takes_key(model, settings.api_key_env)
     refused = refused_in_extra(name, settings.extra, has_price=settings.price is not None)
     for field, instead in refused.items():
-        raise UsageError(
-            f"{name}: 'extra' cannot hold '{field}', a field of the request that hipo fills in itself",
-            instead,
-        )
+        raise UsageError(f"{name}: 'extra' cannot hold '{field}'", instead)
     temperature = settings.temperature
     spec = ModelSpec(
         provider=model.provider,

@@ -60,10 +60,8 @@ def tail_line(event: TailEvent) -> str:
         )
     case = event.case
     arm = event.arm[:8]
-    line = (
-        f"{moment(event.finished_at)}  {event.status}  {case.id[:8]}/{arm}  "
-        f"{case.scenario} {case.fact} {case.goal}"
-    )
+    what = f"{case.scenario} {case.fact} {case.goal}".replace("\n", "\\n")  # it poses as no line
+    line = f"{moment(event.finished_at)}  {event.status}  {case.id[:8]}/{arm}  {what}"
     if event.status == "generated":
         return line
     return f"{line}  {event.code}: {one_line(str(event.reason), LONGEST_REASON)}"

@@ -51,9 +51,17 @@ def show(
         write_json(scenario_as_data(entry.scenario))
     elif output_format is ShowFormat.YAML:
         data = scenario_as_data(entry.scenario)
-        print(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=MAX_WIDTH), end="")
+        print(_as_yaml(data), end="")
     else:
         print("\n".join(readable(entry)))
+
+
+def _as_yaml(data: dict[str, Any]) -> str:
+    """Return YAML of which standard output changes nothing: invisible characters are in escapes."""
+    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=MAX_WIDTH)
+    if harmless(text) != text:
+        text = yaml.safe_dump(data, sort_keys=False, width=MAX_WIDTH)
+    return text
 
 
 def scenario_as_data(scenario: Scenario) -> dict[str, Any]:

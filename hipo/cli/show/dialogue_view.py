@@ -92,10 +92,11 @@ def _heading(page: _Page, dialogue: Dialogue, heading: Heading) -> Iterator[str]
     if case.variation:
         yield harmless("varied: " + ", ".join(f"{axis} {value}" for axis, value in case.variation))
     yield f"id {heading.id}"
-    if heading.scenario is None:
+    facts = {fact.id: fact for fact in heading.scenario.facts} if heading.scenario else {}
+    if heading.scenario is None or (case.fact and case.fact not in facts):
         yield harmless(f"private fact: {case.fact or 'not at hand'}")
     elif case.fact:
-        fact = heading.scenario.fact(case.fact)
+        fact = facts[case.fact]
         yield from page.wrap(fact.text, first=f"private fact ({fact.id}): ", indent=MARGIN)
     else:
         for fact in heading.scenario.facts:

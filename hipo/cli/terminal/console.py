@@ -55,12 +55,14 @@ def write_json(value: object) -> None:
 
 
 def readable_json(text: str, indent: int | None = None) -> str:
-    """Return JSON that standard output can encode, with escapes for what it cannot."""
+    """Return JSON as it is, or in escapes where standard output would change a character of it."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        return json.dumps(orjson.loads(text), indent=indent)
-    return text
+        changed = True
+    else:
+        changed = harmless(text) != text
+    return json.dumps(orjson.loads(text), indent=indent) if changed else text
 
 
 def plain(record: object, names: str, **values: object) -> dict[str, Any]:

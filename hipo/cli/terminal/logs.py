@@ -31,6 +31,8 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object of a record, with its ``traceback`` where it has one."""
+        from hipo.cli.terminal.console import harmless  # noqa: PLC0415 - a help text needs none of it
+
         line: dict[str, object] = {
             "time": _time(record),
             "level": record.levelname.lower(),
@@ -40,7 +42,8 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_text:
             line["traceback"] = record.exc_text
-        return json.dumps(line, ensure_ascii=False, default=str)
+        text = json.dumps(line, ensure_ascii=False, default=str)
+        return text if harmless(text) == text else json.dumps(line, default=str)
 
 
 class StandardError(logging.Handler):

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hipo.app.running.watching import Silent, Spending, Watcher
-from hipo.cli.terminal.console import dollars, number, plural
+from hipo.cli.terminal.console import dollars, harmless, number, plural
 from hipo.cli.terminal.errors import say
 from scenarios.durations import in_words
 
@@ -96,7 +96,7 @@ def progress_text(tally: ProgressTally) -> str:
     if wait is None:
         goes = f"{tally.rate:.1f}/s, {tally.eta} left"
     else:
-        goes = f"waiting for {in_words(wait.seconds)}: {wait.what}"
+        goes = harmless(f"waiting for {in_words(wait.seconds)}: {wait.what}")
     return (
         f"{spending.doing}: {tally.settled:,}/{tally.total:,}, {tally.failed:,} failed, {goes}, "
         f"{plural(spending.calls_in_flight, 'call')} in flight, {spending_text(spending)}"
@@ -215,7 +215,7 @@ class LiveBar:
         if self._bar is None:
             say(message)
         else:
-            self._bar.console.print(message, markup=False, highlight=False)
+            self._bar.console.print(harmless(message), markup=False, highlight=False)
 
     warn = note
 

@@ -11,6 +11,8 @@ import os
 import sys
 from typing import TextIO
 
+from hipo.cli.terminal.wrapping import harmless
+
 
 class ForgivingStream(io.TextIOWrapper):
     """A text stream that drops what cannot be written, and remembers why."""
@@ -39,7 +41,14 @@ class ForgivingStream(io.TextIOWrapper):
 
 
 class ForgivingOutput(ForgivingStream):
-    """Standard output: after one error nothing more is written, so that no part is missing."""
+    """Standard output: after one error nothing more is written, so that no part is missing.
+
+    Nothing that is printed drives a terminal: no command has to know where its texts come from.
+    """
+
+    def write(self, text: str) -> int:
+        """Write text with its control characters made visible."""
+        return super().write(harmless(text))
 
     def _dropped(self, error: OSError) -> None:
         super()._dropped(error)

@@ -8,16 +8,23 @@ import textwrap
 import unicodedata
 
 
+class _Visible(dict[int, str]):
+    """What each character is shown as, found out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        # Joiners and directional marks belong to the spelling of many languages.
+        kept = char in "\n\t\u200c\u200d" or unicodedata.category(char) not in ("Cc", "Cf", "Cs")
+        self[code] = char if kept else f"\\x{code:02x}"
+        return self[code]
+
+
+_VISIBLE = _Visible()
+
+
 def harmless(text: str) -> str:
     """Return ``text`` with control characters made visible, so that it cannot drive a terminal."""
-    return "".join(_visible(char) for char in text)
-
-
-def _visible(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs"):
-        return char
-    # Joiners and directional marks belong to the spelling of many languages.
-    return char if char in "\u200c\u200d" else f"\\x{ord(char):02x}"
+    return text.translate(_VISIBLE)
 
 
 def terminal_width() -> int:

@@ -88,3 +88,13 @@ def test_what_a_server_sends_neither_drives_the_terminal_nor_poses_as_a_line(
         logger("test").info("it said \x9b2J\n2026 info run: done", extra={"fields": fields})
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(r"it said \x9b2J\n2026 info run: done (request_id=a\x1b[31mb\x202ec)")
+
+
+def test_as_json_it_drives_the_terminal_as_little_and_is_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with logging_to_stderr(LogLevel.INFO, LogFormat.JSON):
+        logger("test").info("it said \x9b2J\u202e")
+    written = capsys.readouterr().err
+    assert json.loads(written)["message"] == "it said \x9b2J\u202e"
+    assert "\x9b" not in written

@@ -46,7 +46,7 @@ def chatty(hipo: Hipo, offline: Hipo, tmp_path: Path, monkeypatch: pytest.Monkey
     """Run a command with a plugin that prints, in a folder with a run ``made``."""
     assert offline("-n", "2", "--turns", "1", "-o", "made", "-q").code == 0
     (tmp_path / "chatty.py").write_text(CHATTY)
-    for held, none in {"files": {}, "offered": [], "absent": []}.items():
+    for held, none in {"files": {}, "stored": []}.items():
         monkeypatch.setattr(PLUGINS, held, none)
     return lambda *command: hipo(*command, "--plugin", "chatty.py", "--format", "json")
 
@@ -93,7 +93,7 @@ def test_a_report_knows_what_a_gate_of_a_plugin_reads(
     page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
     assert "chatty" in page
     assert "not know the language" in page
-    for held, none in {"files": {}, "offered": [], "absent": []}.items():
+    for held, none in {"files": {}, "stored": []}.items():
         monkeypatch.setattr(PLUGINS, held, none)
     assert hipo("report", "made", "--no-embeddings").code == 0
     page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")

@@ -137,6 +137,23 @@ def test_the_bar_shows_messages_as_they_are(capsys: pytest.CaptureFixture[str]) 
     assert captured.out == ""
 
 
+def test_what_a_server_says_drives_no_terminal_from_the_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # draw as on a terminal
+    awaited = AwaitedEndpoints()
+    awaited.begin("status 500: \x1b]0;all is well\x07", 2.0)
+    bar = LiveBar()
+    bar.begin(10, lambda: Spending(10, None, waits_for=awaited.longest))
+    bar.note("status 500: \x1b[8mhidden")
+    bar.end()
+    written = capsys.readouterr().err
+    assert r"\x1b[8mhidden" in written
+    assert r"status 500: \x1b]0;all is well\x07" in bar.line()
+    assert "\x1b[8m" not in written
+    assert "\x1b]0;" not in written
+
+
 def test_the_bar_tells_the_same_as_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     bar = LiveBar()
     bar.begin(10, lambda: Spending(10, 0.25, calls_in_flight=3, doing="playing, 2 judged"))

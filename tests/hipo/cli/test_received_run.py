@@ -21,6 +21,17 @@ def test_the_name_of_a_run_cannot_drive_the_terminal(hipo: Hipo) -> None:
     assert "\x1b" not in shown.out
 
 
+def test_a_fact_that_no_scenario_has_is_shown_by_its_id(hipo: Hipo) -> None:
+    assert hipo("generate", "-m", "offline/rules", "-n", "1", "-o", "run", "-q").code == 0
+    with closing(sqlite3.connect("run/run.sqlite")) as database:
+        database.execute("update cases set fact = 'no_such_fact'")
+        database.commit()
+        (case,) = database.execute("select id from cases").fetchone()
+    shown = hipo("show", "run", case)
+    assert shown.code == 0, shown.err
+    assert "private fact: no_such_fact\n" in shown.out
+
+
 @pytest.mark.parametrize(
     ("name", "command"),
     [

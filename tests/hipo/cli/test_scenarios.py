@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from hipo.cli.scenarios.scenarios import ScenarioGroup
+from hipo.cli.terminal.console import harmless
 from scenarios.catalogue import PATH_VARIABLE, Catalogue
 from scenarios.graph import KnowledgeGraph
 from scenarios.spec import Scenario
@@ -150,6 +151,14 @@ def test_text_of_a_file_cannot_drive_the_terminal(bench, pack):
     _, out, _ = bench("show", "my_car", "--scenario-dir", str(pack))
     assert "\x1b" not in out
     assert out.startswith("My \\x1b[31mcar")
+
+
+def test_yaml_keeps_what_no_terminal_shows(bench, pack):
+    damage(pack, "title: My car", 'title: "My \\u200ecar\\u200f"')
+    code, out, err = bench("show", "my_car", "--scenario-dir", str(pack), "--format", "yaml")
+    assert (code, err) == (0, "")
+    assert yaml.safe_load(out)["title"] == "My \u200ecar\u200f"
+    assert harmless(out) == out
 
 
 def test_an_unknown_id_is_answered_with_the_nearest(bench):

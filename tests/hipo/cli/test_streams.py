@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +88,38 @@ def test_any_encoding_of_the_terminal_will_do(
     code, out, _ = shell(played, f"show run {dialogue} --format json", **environment)
     assert code == 0
     assert json.loads(out) == told(dialogue)
+
+
+HOSTILE = "\x1b]0;all is well\x07\x1b[8m\x9b2J\u202e"
+
+
+@pytest.mark.parametrize("command", ["verdict run {}", "runs tail run --count 2"])
+def test_no_cell_of_a_run_that_was_sent_drives_the_terminal(
+    played: Path, tmp_path: Path, command: str
+) -> None:
+    shutil.copytree(played / "run", tmp_path / "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
+        (case,) = database.execute("select id from cases").fetchone()
+        database.execute("update arms set id = id || ?", (HOSTILE,))
+        database.execute("update cases set fact = fact || ?", (HOSTILE,))
+    code, out, err = shell(tmp_path, command.format(case))
+    assert (code, err) == (0, "")
+    assert r"\x1b]0;all is well\x07\x1b[8m\x9b2J\x202e" in out
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(out)
+
+
+def test_json_keeps_what_is_not_shown(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(played / "run", tmp_path / "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
+        database.execute("update turns set text = text || ?", (HOSTILE,))
+    assert run(["show", str(tmp_path / "run"), "--format", "json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    code, out, err = shell(tmp_path, f"show run {listed[0]['id']} --format json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["turns"][0]["text"].endswith(HOSTILE)
+    assert "\x9b" not in out
 
 
 PRINTING = """

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from outputs.training import base_model
-from outputs.training.base_model import check_packages, find_base, name_of
+from outputs.training.base_model import check_packages, find_base, name_of, open_text
 from pipeline.providers.hf.location import ModelSource
 from scenarios.errors import UsageError
 from tests.tiny_model import CHAT_TEMPLATE, tiny_tokenizer
@@ -48,6 +48,27 @@ def test_a_missing_package_is_one_message_that_names_the_extra(monkeypatch):
     with pytest.raises(UsageError, match="training needs the package torch") as caught:
         check_packages()
     assert caught.value.hint == 'install it: pip install "hipo[train]"'
+
+
+def test_code_that_comes_with_a_base_is_neither_run_nor_asked_about(tmp_path, monkeypatch):
+    pytest.importorskip("peft")
+    folder = tmp_path / "base"
+    tiny_tokenizer().save_pretrained(folder)
+    ran = tmp_path / "ran"
+    (folder / "own.py").write_text(
+        f"open({str(ran)!r}, 'w').close()\n"
+        "from transformers import PretrainedConfig\n"
+        "class Own(PretrainedConfig):\n    pass\n"
+    )
+    config = {"model_type": "of_its_own", "auto_map": {"AutoConfig": "own.Own"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "model.safetensors").write_bytes(b"")
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "y")
+    with pytest.raises(UsageError, match=r"cannot be loaded: .* contains custom code"):
+        open_text(find_base(str(folder)))
+    assert asked == []
+    assert not ran.exists()
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,16 @@ async def test_a_wrong_key_is_said_without_repeating_it(server, name):
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", NAMES)
+async def test_a_key_that_a_server_repeats_in_its_answer_is_masked(server, name):
+    server.answer = lambda messages, seed: f"You came with {KEY}."
+    async with connected(name, url_of(server, name)) as provider:
+        reply = await provider.send(make_request(), 5)
+    assert reply.choices[0].text == "You came with [key]."
+    assert KEY not in repr(reply)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [

@@ -9,6 +9,7 @@ import pytest
 
 from quality.annotation_qc.findings import QcSettings
 from quality.annotation_qc.qc import timing_findings
+from quality.tables import records
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.derived_map import derived_map
 from quality.tables.header import read_header
@@ -73,6 +74,16 @@ def test_encoding_and_delimiter_are_found_out(tmp_path, encoding):
     text = CROSSED.replace("joy", "fröhlich").replace("\t", "|").encode(encoding)
     said = {a.value for a in read(tmp_path, text).answers if a.dimension == "mood"}
     assert said == {"fröhlich", "anger"}
+
+
+def test_a_small_parquet_file_of_endless_rows_is_refused(tmp_path, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    row = {"item": "a" * 1000, "annotator": "b" * 1000, "label": "yes"}
+    pq.write_table(pa.Table.from_pylist([row] * 100_000), tmp_path / "rows.parquet")
+    assert (tmp_path / "rows.parquet").stat().st_size < 100_000
+    monkeypatch.setattr(records, "MOST_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match="found more than 1 MiB of rows"):
+        read_files([tmp_path / "rows.parquet"], None)
 
 
 def test_json_lines_and_parquet_are_read_like_delimited_text(tmp_path):
