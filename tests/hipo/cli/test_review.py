@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.reviews import ReviewStore
+from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo
 from tests.quality.review.serving import generated_run
 
 
 @pytest.fixture
-def run(hipo: Hipo, tmp_path: Path) -> Path:
+def run(hipo: Hipo, tmp_path: Path, made_once: MadeOnce) -> Path:
     """Four dialogues in an otherwise empty folder."""
-    return generated_run(tmp_path / "run", n=4, turns=[1])
+    folder = tmp_path / "run"
+    return made_once("review", folder, lambda: generated_run(folder, n=4, turns=[1]))
 
 
 def test_a_study_goes_out_and_comes_back_as_csv(hipo: Hipo, run: Path) -> None:

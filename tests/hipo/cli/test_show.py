@@ -21,6 +21,7 @@ from scenarios.dialogue import (
     Trace,
 )
 from scenarios.verdicts import Assessment, Decision, Flag
+from tests.conftest import MadeOnce
 from tests.factories import make_dialogue
 from tests.hipo.cli.conftest import Hipo
 
@@ -32,10 +33,10 @@ STATE_KEYS = [
 
 
 @pytest.fixture
-def run(offline: Hipo) -> str:
+def run(offline: Hipo, tmp_path: Path, made_once: MadeOnce) -> str:
     arguments = ("-n", "4", "--strategy", "direct,reflective", "--tactics", "balanced")
-    assert offline(*arguments, "-o", "runs/trial", "-q").code == 0
-    return "trial"
+    folder = tmp_path / "runs" / "trial"
+    return made_once("show", folder, lambda: offline(*arguments, "-o", str(folder), "-q")).name
 
 
 def test_the_state_of_a_run_has_one_shape(hipo: Hipo, run: str) -> None:

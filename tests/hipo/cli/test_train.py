@@ -22,11 +22,14 @@ quiet_libraries = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture
-def label_set(tmp_path):
+def label_set(tmp_path, made_once):
     pytest.importorskip("trl")
-    run = exportable_run(tmp_path / "run", scenarios=3, facts=1, model="offline/rules")
-    exported(tmp_path / "set", run, "sft", aspects=("conversation",), parquet=False)
-    return str(tmp_path / "set")
+
+    def make():
+        run = exportable_run(tmp_path / "data/run", scenarios=3, facts=1, model="offline/rules")
+        exported(tmp_path / "data/set", run, "sft", aspects=("conversation",), parquet=False)
+
+    return str(made_once("training", tmp_path / "data", make) / "set")
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def test_it_says_what_it_came_to_and_that_rules_wrote_the_rows(hipo, label_set, 
 def test_base_and_tuned_model_are_asked_about_scenarios_that_were_not_learnt(
     hipo, label_set, base, tmp_path
 ):
-    exported(tmp_path / "items", tmp_path / "run", "benchmark", parquet=False)
+    exported(tmp_path / "items", tmp_path / "data/run", "benchmark", parquet=False)
     unseen = str(tmp_path / "items" / "jsonl" / "test.jsonl")
     options = ("--steps", "1", "--accumulate", "1", "--device", "cpu", "--validation-rows", "0")
     asked = ("--task", "hipo-conversation", "-n", "2")

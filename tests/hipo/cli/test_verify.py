@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from pipeline.offline_judge.engine import answer as judge_answer
+from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo
 from tests.pipeline.integration.command import Hipo as Process
 from tests.quality.scripted import Oracle
@@ -23,11 +24,11 @@ QUICK = {"verification": {"gates": {"off": ["near_duplicate"]}}}
 
 
 @pytest.fixture
-def run(hipo: Hipo, tmp_path: Path) -> Hipo:
+def run(hipo: Hipo, tmp_path: Path, made_once: MadeOnce) -> Hipo:
     """Verify ``run``, six dialogues of the offline rules about one scenario."""
     recipe = {"scenarios": "used_car", "models": {"default": "offline/rules"}, "n": 6, **QUICK}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(recipe))
-    assert hipo("generate", "small.yaml", "-o", "run", "--quiet").code == 0
+    made_once("verify", tmp_path / "run", lambda: hipo("generate", "small.yaml", "-o", "run", "-q"))
 
     def call(*arguments: str):
         return hipo("verify", "run", *arguments)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.evaluation_store import EvaluationStore
+from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo, hipo
 from tests.hipo.evaluation.answering import by_hash
 from tests.wire.faults import Faults
@@ -64,11 +65,11 @@ MISTAKES = {
 
 
 @pytest.fixture
-def there(hipo: Hipo, run: Path, benchmark: Path, tmp_path: Path) -> Hipo:
+def there(hipo: Hipo, benchmark: Path, tmp_path: Path, made_once: MadeOnce) -> Hipo:
     """``hipo evaluate`` in an empty folder; SET and RUN stand for a set and an unverified run."""
     fresh = tmp_path / "fresh"
-    hipo("generate", "--model", "offline/rules", "--scenarios", "used_car", "-n", "1",
-         "-o", str(fresh), "-q")  # fmt: skip
+    one = ("--model", "offline/rules", "--scenarios", "used_car", "-n", "1")
+    made_once("refused", fresh, lambda: hipo("generate", *one, "-o", str(fresh), "-q"))
     own = (files("prompts.tasks") / "data/hipo-utterance.yaml").read_text(encoding="utf-8")
     (tmp_path / "own.yaml").write_text(f"{own}rules: [Think twice.]\n", encoding="utf-8")
     places = {"SET": str(benchmark), "RUN": str(fresh)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable, Iterator
+from gc import get_freeze_count  # before it is replaced for the tests
 
 import pytest
 from hypothesis import given
@@ -126,8 +127,9 @@ def test_collections_are_rare_inside_and_as_before_outside() -> None:
 
 
 @pytest.fixture
-def nothing_frozen() -> Iterator[None]:
-    """Leave nothing out of garbage collections, as in a program of its own."""
+def nothing_frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Leave nothing out of garbage collections, and have that counted, as in a program of its own."""
+    monkeypatch.setattr(gc, "get_freeze_count", get_freeze_count)
     gc.unfreeze()
     yield
     gc.freeze()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from hipo.app.review.gold_run import make_gold_run
 from tests.quality.review.chromium import chromium
-from tests.quality.review.serving import generated_run
+from tests.quality.review.serving import Served, generated_run, served
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +34,13 @@ def _verified_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(_ten_dialogues: Path, tmp_path: Path) -> Path:
     """Ten dialogues that nobody has judged."""
     return Path(shutil.copytree(_ten_dialogues, tmp_path / "run"))
+
+
+@pytest.fixture
+def site(run: Path) -> Iterator[Served]:
+    """The page of a quiz about them, with two readers for each item."""
+    with served(run, mode="quiz", per_item=2) as site:
+        yield site
 
 
 @pytest.fixture

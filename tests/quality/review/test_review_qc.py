@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from tests.quality.review.test_review_agreement import gold_of, read_lines
 ITEMS = 12
 
 
-@pytest.fixture
-def reviewed(gold_folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def reviewed(_gold_lines: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run that two people have labelled, one of them with three slips, and a judge."""
+    gold_folder = Path(shutil.copytree(_gold_lines, tmp_path_factory.mktemp("reviewed") / "gold"))
     with served(gold_folder, mode="gold", most=ITEMS) as site:
         chosen = {item.id for item, _ in site.service.store.sheets.items(site.service.study)}
         gold = {key: labels for key, labels in gold_of(gold_folder).items() if key in chosen}
