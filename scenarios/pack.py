@@ -65,11 +65,12 @@ def is_for_examples(file: Path) -> bool:
     return file.resolve().is_relative_to(LIBRARY_PLUS.resolve())
 
 
-def where_example(scenario_id: str) -> str | None:
-    """Return how to read a scenario of ``library-plus``, in words; None for any other id."""
-    if scenario_id not in {path.stem for path in scenario_files(LIBRARY_PLUS)}:
+def where_example(name: str) -> str | None:
+    """Return how to read ``library-plus``, or a scenario of it, in words; None for any other name."""
+    if name not in {PLUS_NAME, *(path.stem for path in scenario_files(LIBRARY_PLUS))}:
         return None
-    return f"it is in {PLUS_NAME}, which is read with --scenario-dir {PLUS_NAME} and never played"
+    where = "it is a folder" if name == PLUS_NAME else f"it is in {PLUS_NAME}"
+    return f"{where}, which is read with --scenario-dir {PLUS_NAME} and never played"
 
 
 def roots_in(variable: str) -> list[Path]:

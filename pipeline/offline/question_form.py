@@ -8,7 +8,7 @@ from typing import Final
 
 WHETHER: Final = "whether"
 _FORMS: Final = (
-    ("when", r"(?:since |until |by )?when|how (?:long|soon|fast|quickly)|what (?:time|day|year)"),
+    ("when", r"(?:since |until |by )?when|how (?:long|soon)|what (?:time|day|year)"),
     ("amount", r"how (?:much|many|often|big|far|large)|what number"),
     ("who", r"(?:to |by |from |with )?who(?:m|se)?\b"),
     ("where", r"where"),

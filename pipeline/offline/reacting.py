@@ -60,7 +60,8 @@ def _before(question: str, reaction: str) -> str:
     """Put a reaction before a question; in one sentence with its first where it has two."""
     if len(sentences(question)) == 1:
         return f"{reaction} {question}"
-    inner = lowered(question)
+    first = question.split("'", 1)[0]  # "You've" is lowered as "You" is
+    inner = lowered(first) + question[len(first) :]
     if inner == question and not question.startswith(("I ", "I'")):
         return question  # it may begin with a name
     return f"{reaction.rstrip('.')}; {inner}"

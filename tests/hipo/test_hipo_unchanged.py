@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "ba8a2ffd8fc0c66e81d8312efed685fba43f5024bd36b95d977faaaf9260da9d",
+        "b7760c058939cb17f6e3e8cd169444045c46d6c8dd2bbc85e67dccf038785ed7",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "c4e9b77e2610b88f69d55e3dd94f8817f2560e08d9155b5db9cf07051f0c05ad",
+        "8c88a9d517a1fea48469feb8f8fa02b45c50b9924199ac3a89069e3a0fd3e16e",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "0083d622332754c8ea2e39fed91fc570d89924fa0f3982afa4a0028b249a2291",
+        "c61d5c836edff5728a8779b2cbb1fcc354f56c07553f16a365489d5767150f2e",
     ),
 }
 

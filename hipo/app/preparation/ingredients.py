@@ -369,7 +369,8 @@ def _refuse_examples(chosen: Iterable[CatalogueEntry]) -> None:
         raise UsageError(
             f"scenarios of {PLUS_NAME} are never played, since examples are written for them: "
             + ", ".join(names),
-            f"choose others with --scenarios, or leave {PLUS_NAME} out of the folders of scenarios",
+            f"choose others with --scenarios, or leave {PLUS_NAME} out of the folders of scenarios; "
+            "a copy in a folder of your own is played",
         )
 
 

@@ -61,6 +61,12 @@ def test_who_asks_for_one_of_them_is_told_where_it_is(hipo, name):
     assert where in hipo("scenarios", "show", name).err
 
 
+def test_who_takes_the_pack_for_a_category_is_told_that_it_is_a_folder(hipo):
+    played = hipo("generate", *OFFLINE, "--scenarios", PLUS_NAME)
+    assert (played.code, Path("run").exists()) == (2, False)
+    assert f"it is a folder, which is read with --scenario-dir {PLUS_NAME} and never" in played.err
+
+
 @pytest.mark.parametrize("command", ["generate", "study"])
 def test_no_run_is_made_of_the_pack_whichever_way_it_is_named(hipo, monkeypatch, command):
     options = ("-o", "run")
@@ -75,6 +81,7 @@ def test_no_run_is_made_of_the_pack_whichever_way_it_is_named(hipo, monkeypatch,
         assert (refused.code, Path("run").exists()) == (2, False), way
         assert "never played, since examples are written for them" in refused.err
         assert "dog_appeal" in refused.err
+        assert "a copy in a folder of your own is played" in refused.err
     monkeypatch.setenv(PATH_VARIABLE, PLUS_NAME)
     assert hipo(command, "--model", "offline/rules", *options).code == 2
     assert not Path("run").exists()

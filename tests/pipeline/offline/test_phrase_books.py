@@ -210,3 +210,26 @@ def test_a_thing_is_named_once_in_a_line() -> None:
     said = [speak(scene, tactic, Dice(seed)) for seed in range(60)]
     assert all(text.lower().count("room") == 1 for text in said if "spring" in text)
     assert len(set(said)) > 20
+
+
+def test_a_feeling_and_what_goes_with_it_do_not_say_the_same() -> None:
+    """'I do feel for you, you know. You've got a lot to worry about, I do feel for you.'"""
+    for veracity, by_act in load("feelings").items():
+        closers = listed("closers", "Affect", veracity, "any")
+        parts = {part for closer in closers for part in closer.split(", ") if len(part.split()) > 3}
+        for line in (line for lines in by_act.values() for line in lines):
+            assert not [part for part in parts if part in line], line
+
+
+def test_what_i_am_glad_to_say_is_a_statement_and_stands_under_no_feeling() -> None:
+    """'I'm glad I can at least tell you that there's a number against your name.'"""
+    glad = re.compile(r"\b(?:glad|happy|pleased)\b.*\b(?:tell|say|promise)\b")
+    for by_act in load("cores").values():
+        assert not [line for line in by_act.get("Expressives", ()) if glad.search(line)]
+
+
+def test_who_strengthens_after_an_answer_may_turn_to_a_thing_of_the_scene() -> None:
+    """'So carry on, please.', in every fifth dialogue of any scenario."""
+    tactic = Tactic("Motivate", "Quantity", "Representatives", "t")
+    said = [speak(replace(SCENE, details=("it rains",)), tactic, Dice(seed)) for seed in range(80)]
+    assert sum(any(topic in text for topic in SCENE.topics) for text in said) > 8

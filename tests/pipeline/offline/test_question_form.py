@@ -26,6 +26,7 @@ ASKED = {
     "Is there anything you'd rather I heard from you than from a mechanic?": "any",
     "There were four stubs in the flowerpot. Are you smoking again?": "whether",
     "Am I the only one who's asking about this?": "whether",
+    "How fast is that list moving, really?": "how",
     "The other parents ask. What about that fire should they know?": "what",
 }
 

@@ -12,6 +12,7 @@ from pipeline.offline.grammar import listed
 from pipeline.offline.hearing import FORMS, UNANSWERED, hear
 from pipeline.offline.manner import read_manner
 from pipeline.offline.person import as_heard
+from pipeline.offline.reacting import _before
 from pipeline.offline.reading import read_prompt
 from pipeline.offline.responding import Scene, phrasings, read_scene, speak
 from pipeline.offline.staging import cast_of, staged_scene
@@ -201,3 +202,12 @@ def test_nobody_turns_to_a_thing_again_that_was_put_off(actors):
     history = [*OPENING, ("responder", f"I'm sorry about {topic}."), ("initiator", "And then?")]
     asked = read_prompt(messages_of(actors.responder(responder_view(CAR, SCHEME, case), history)))
     assert read_scene(asked, cast_of(asked, DISCREET)).topics == tuple(others)
+
+
+def test_a_question_of_two_sentences_that_begins_with_you_ve_gets_a_reaction_too():
+    """'I'm not going to answer that one.', 'You've been so quiet lately. How are things at work?'"""
+    question = "You've been so quiet lately. How are things at work?"
+    assert _before(question, "I won't force you.") == (
+        "I won't force you; you've been so quiet lately. How are things at work?"
+    )
+    assert _before("Leyla's in there. And?", "I see.") == "Leyla's in there. And?"
