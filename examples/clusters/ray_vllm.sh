@@ -3,12 +3,15 @@
 # Install the same hipo everywhere: pip install "hipo[ray]"
 set -euo pipefail
 
+# on every machine, before anything is started there: vLLM asks for this key, and workers have what Ray was started with
+export VLLM_API_KEY="${VLLM_API_KEY:?choose a key, the same on every machine}"
+
 # on the machine with the GPU
 vllm serve Qwen/Qwen2.5-7B-Instruct --port 8000 &
 
 # on the head, where the run will lie; then on every other machine: ray start --address=HEAD:6379
 ray start --head --port=6379
 
-# on the head
+# on the head, when vLLM serves
 hipo generate hipo-paper --model compatible/Qwen/Qwen2.5-7B-Instruct --base-url http://gpu-machine:8000/v1 \
-  --executor ray --ray-address auto --workers 8 --max-concurrency 2048 -o /tmp/whole
+  --api-key-env VLLM_API_KEY --executor ray --ray-address auto --workers 8 --max-concurrency 2048 -o /tmp/whole

@@ -8,6 +8,7 @@ players is handed in, since that is put together above this package
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -88,7 +89,8 @@ class _Worker:
                 self._stream.send(Ready(name))
                 await self._follow(players, others)
         except UsageError as error:
-            self._stream.send(Refused(error.message, error.hint))
+            where = f"on {socket.gethostname()}, where a worker runs"
+            self._stream.send(Refused(f"{where}: {error.message}", error.hint))
             raise
 
     async def _follow(self, players: Mapping[str, Player], messages: list[FromDriver]) -> None:

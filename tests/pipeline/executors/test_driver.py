@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -233,7 +235,7 @@ def test_material_that_no_worker_would_read_is_refused() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_worker_that_cannot_build_its_players_says_why(store: RunStore) -> None:
+async def test_a_worker_that_cannot_build_its_players_says_where_and_why(store: RunStore) -> None:
     bench = Bench(store)
 
     @asynccontextmanager
@@ -242,7 +244,8 @@ async def test_a_worker_that_cannot_build_its_players_says_why(store: RunStore) 
         yield {}
 
     bench.build = refuse  # type: ignore[method-assign]
-    with pytest.raises(UsageError, match="no such plugin here") as refused:
+    said = f"on {socket.gethostname()}, where a worker runs: no such plugin here"
+    with pytest.raises(UsageError, match=re.escape(said)) as refused:
         async with bench.driving(1):
             raise AssertionError
     assert refused.value.hint == "install it"
