@@ -82,6 +82,17 @@ def count_served(url: str) -> int:
     return int(str(_get(f"{url}/count")))
 
 
+def command_line(run: Path, cases: int, base_url: str, prices: Path) -> list[str]:
+    """Return what ``hipo`` is called with."""
+    return [
+        "generate", "-q", "-o", str(run), "--model", "compatible/night", "--base-url", base_url,
+        "-n", str(cases), "--turns", "1",
+        *(word for name in STRATEGIES for word in ("--strategy", name)),
+        "--prices", str(prices), "--budget-usd", "1000", "--timeout", "3",
+        "--max-concurrency", str(CONCURRENCY),
+    ]  # fmt: skip
+
+
 def _play(folder: Path, size: Size) -> Night:
     """Start the run until it is done, killing it where the plan says so."""
     night, kills = Night(), list(size.kills_at)
@@ -91,14 +102,8 @@ def _play(folder: Path, size: Size) -> Night:
     first, second = size.outages_at
     outages = [(first, size.outage_s, "closed"), (second, size.outage_s, "503")]
     with night_server({"outages": outages}) as base_url:
-        command = [
-            sys.executable, "-m", "hipo", "generate", "-q", "-o", str(folder / "run"),
-            "--model", "compatible/night", "--base-url", f"{base_url}/v1",
-            "-n", str(size.cases), "--turns", "1", "--repetitions", "6",
-            *(word for name in STRATEGIES for word in ("--strategy", name)),
-            "--prices", str(prices), "--budget-usd", "1000", "--timeout", "3",
-            "--max-concurrency", str(CONCURRENCY),
-        ]  # fmt: skip
+        arguments = command_line(folder / "run", size.cases, f"{base_url}/v1", prices)
+        command = [sys.executable, "-m", "hipo", *arguments]
         while len(night.exits) < MOST_STARTS:
             process = subprocess.Popen(command, env={**os.environ, "HF_HUB_OFFLINE": "1"})
             while process.poll() is None:

@@ -118,12 +118,22 @@ def _unsound(run: Path) -> float:
     return float(rows_in(run, "pragma integrity_check") != [("ok",)])
 
 
+def generated(folder: Path, cases: int, base_url: str) -> list[str]:
+    """Return what ``hipo`` is called with for a run that is killed."""
+    return [
+        "generate", "-q", "-o", str(folder), "--model", "compatible/night", "--base-url", base_url,
+        "-n", str(cases), "--turns", "1,2", "--strategy", "direct", "--timeout", "3",
+        "--max-concurrency", str(CONCURRENCY), "--resume", "always",
+    ]  # fmt: skip
+
+
+def generated_offline(folder: Path, cases: int) -> list[str]:
+    """Return what ``hipo`` is called with for a run whose clock jumps."""
+    return ["generate", "-q", "-o", str(folder), "--model", "offline/rules", "-n", str(cases)]
+
+
 def _generate(folder: Path, size: Kills, dice: random.Random, url: str) -> list[Row]:
-    command = _hipo(
-        "generate", "-q", "-o", str(folder), "--model", "compatible/night", "--base-url",
-        f"{url}/v1", "-n", str(size.cases), "--turns", "1,2", "--repetitions", "6", "--strategy",
-        "direct", "--timeout", "3", "--max-concurrency", str(CONCURRENCY), "--resume", "always",
-    )  # fmt: skip
+    command = _hipo(*generated(folder, size.cases, f"{url}/v1"))
     before = count_served(url)
     kills, code = _killed(command, size.generate, dice, lambda: count_served(url))
     stored = _number(folder, "select count(*) from requests where code != 'unreachable'")
@@ -243,10 +253,7 @@ def _clock(folder: Path, cases: int) -> list[Row]:
     clock = folder.parent / "clock"
     clock.write_text("+0", encoding="utf-8")
     process = subprocess.Popen(
-        [
-            sys.executable, "-c", _CLOCKED, "generate", "-q", "-o", str(folder),
-            "--model", "offline/rules", "-n", str(cases), "--repetitions", "6",
-        ],
+        [sys.executable, "-c", _CLOCKED, *generated_offline(folder, cases)],
         env={
             **os.environ,
             "LD_PRELOAD": FAKETIME,

@@ -37,6 +37,15 @@ DIALOGUES = 372
 """Of one exchange, by a strategy that leaves pairs: all facts under both goals, but for a few."""
 REPETITIONS = 3
 """Of the dialogues with pairs: one in fifteen leaves any."""
+_PLAYED = (
+    *("generate", "hipo-paper", "--model", "offline/rules", "--turns", "1"),
+    *("--strategy", "reflective"),
+)
+GENERATED = {
+    "labels": (*_PLAYED, "-n", str(DIALOGUES)),
+    "pairs": (*_PLAYED, "-n", str(REPETITIONS * DIALOGUES), "--prompt-dir", "prompts"),
+}
+"""What ``hipo`` is called with, by the name of the run."""
 BRIEF = """\
 # Task
 Say what the RESPONDER says next, in one or two spoken sentences, and label it.
@@ -96,13 +105,8 @@ def _make_sets(folder: Path) -> None:
         return
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts" / "responder_system.j2").write_text(BRIEF)
-    more = ("--prompt-dir", "prompts", "--repetitions", str(REPETITIONS))
-    for run, repeated, options in (("labels", 1, ()), ("pairs", REPETITIONS, more)):
-        _hipo(
-            folder, "generate", "hipo-paper", "--model", "offline/rules", "--turns", "1",
-            "--strategy", "reflective", "-n", str(repeated * DIALOGUES), *options, "-o", f"runs/{run}", "-q",
-            json_asked=False,
-        )  # fmt: skip
+    for run, options in GENERATED.items():
+        _hipo(folder, *options, "-o", f"runs/{run}", "-q", json_asked=False)
     for run, output, splits, options in (
         ("labels", "label", "60,10,30", ("--to", "sft", "--aspect", "conversation")),
         ("labels", "items", "60,10,30", ("--to", "benchmark", "--aspect", "conversation")),
