@@ -150,7 +150,8 @@ def note_stored_plugins(files: Iterable[str | Path]) -> None:
 
     They are not run. A run may come from somebody else, who could name a file that came with it.
     """
-    PLUGINS.stored += [path for path in map(Path, files) if path not in PLUGINS.stored]
+    paths = (real_path(Path(file)) for file in files)
+    PLUGINS.stored += [path for path in paths if path not in PLUGINS.stored]
 
 
 def _refuse_duplicates(plugins: Iterable[Plugin]) -> None:

@@ -94,12 +94,14 @@ class DraftPlayer:
             prepared = prepare_preview(_recipe(scenario, str(labels), own, n=cases), cases)
             with self._playing:
                 prepared = replace(prepared, spent_elsewhere=self.spent)
-                shown = waited_for(preview_prepared(prepared, Silent()))
-                usd, tokens = self.spent
-                charges = shown.charges
-                self.spent = usd + charges.charged_usd, tokens + charges.charged_tokens
-            self.tell(charges)
+                shown = waited_for(preview_prepared(prepared, Silent(), self._count))
+                self._count(shown.charges)
             return [_played(one) for one in shown.played]
+
+    def _count(self, charges: Charges) -> None:
+        usd, tokens = self.spent
+        self.spent = usd + charges.charged_usd, tokens + charges.charged_tokens
+        self.tell(charges)
 
 
 def _recipe(scenario: str, scheme: str, own: RecipeChanges, *, n: int) -> Recipe:

@@ -93,5 +93,7 @@ def refused_in_extra(
 
 def _names_a_key(name: str, value: object) -> bool:
     """Whether a field, or one inside it, is called as keys are: all of ``extra`` is stored."""
-    inner = value.items() if isinstance(value, Mapping) else ()
-    return _OF_A_KEY.fullmatch(name) is not None or any(_names_a_key(str(n), v) for n, v in inner)
+    inner = [("", one) for one in value] if isinstance(value, list | tuple) else []
+    if isinstance(value, Mapping):
+        inner = [(str(field), one) for field, one in value.items()]
+    return _OF_A_KEY.fullmatch(name) is not None or any(_names_a_key(*one) for one in inner)

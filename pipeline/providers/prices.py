@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +17,6 @@ from pipeline.providers.registry import PROVIDERS
 from scenarios.errors import InputError, Problem
 from scenarios.located import Located
 from scenarios.plural import enumerated
-from scenarios.spelling import suggestion
 from scenarios.strict import BrokenRule, Strict, refuse_broken
 from scenarios.yaml_source import read_yaml, validate_model
 
@@ -25,6 +25,7 @@ MILLION = 1_000_000
 WRITE_SHARE = 1.25
 """What Anthropic, and OpenAI from GPT-5.6 on, take for a prompt token that is written to the cache, as a
 share of the price of the others."""
+_WILDCARDS = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +223,27 @@ def _read(path: Path, *, own: bool = False) -> _PriceFile:
 
 
 def _misspelt(file: _PriceFile, located: Located) -> Iterator[Problem]:
-    """Yield the rows that no model can have: their names begin with no provider."""
+    """Yield the rows that nothing can have: their names begin with no provider's."""
     known = PROVIDERS.names()
-    for path in [*(("prices", name) for name in file.prices), *(("batch", p) for p in file.batch)]:
-        provider, slash, _ = path[1].partition("/")
-        if path[0] == "prices" and not slash and not path[1].startswith("*"):
-            found, expected = repr(path[1]), "provider/model"
-        elif not any(fnmatchcase(name, provider) for name in known):
-            found, expected = f"the provider {provider!r}", "one that there is, or of a --plugin"
+    for name in file.prices:
+        begins = _WILDCARDS.split(name)[0]
+        provider, slash, _ = begins.partition("/")
+        if slash:
+            fits = provider in known
         else:
-            continue
-        yield located.problem(
-            path, found=found, expected=expected, hint=suggestion(provider, known)
-        )
+            fits = begins != name and any(f"{one}/".startswith(begins) for one in known)
+        if not fits:
+            yield _nobodys(("prices", name), located)
+    for name in file.batch:
+        if name not in known:
+            yield _nobodys(("batch", name), located)
+
+
+def _nobodys(path: tuple[str, str], located: Located) -> Problem:
+    """Return the problem of a row whose name begins with no provider's."""
+    provider, slash, _ = path[1].partition("/")
+    found, expected = f"the provider {provider!r}", "one that there is"
+    if path[0] == "prices" and not slash:
+        found, expected = repr(path[1]), "provider/model"
+    hint = PROVIDERS.unknown(provider).hint
+    return located.problem(path, found=found, expected=expected, hint=hint)

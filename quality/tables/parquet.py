@@ -20,7 +20,8 @@ def parquet_rows(file: str, data: bytes, most: int) -> list[dict[str, object]]:
     Args:
         file: its name, for messages.
         data: its bytes.
-        most: bytes that its rows may have, written out: a small file may hold any number of them.
+        most: bytes that its cells may have, written out with a sign after each: a small file may hold
+            any number of them.
 
     Raises:
         UsageError: ``pyarrow`` is missing, the file is none, or there is more in it.
@@ -35,12 +36,11 @@ def parquet_rows(file: str, data: bytes, most: int) -> list[dict[str, object]]:
     size = 0
     try:
         for batch in ParquetFile(io.BytesIO(data)).iter_batches(_PAGE):
-            page = batch.to_pylist()
-            size += sum(len(repr(row)) for row in page)
+            size += batch.nbytes + batch.num_rows * (1 + batch.num_columns)
             if size > most:
                 found = f"found more than {most >> 20} MiB of rows, expected at most that"
                 raise UsageError(f"{file}: {found}", "give it in parts")
-            rows += page
+            rows += batch.to_pylist()
     except (ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{file}: cannot be read as Parquet: {reason}", "write it anew") from None

@@ -213,3 +213,7 @@ def test_of_a_study_each_model_is_told_what_those_before_it_leave_of_the_budget(
     assert first.covered.share == 1
     assert 0.4 < second.covered.share < 0.5
     assert f"after about {dollars(needed)} for the models before" in plan_as_text(second)
+    _, second = planned(budget_tokens=1_000_000)
+    assert second.covered is not None
+    told = f"after about {second.covered.before_tokens:,} tokens for the models before"
+    assert told in plan_as_text(second)

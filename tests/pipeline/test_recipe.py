@@ -107,6 +107,7 @@ def test_what_hipo_fills_in_itself_cannot_stand_in_extra(
         "{api_key: hunter2hunter2}",
         "{X-API-Key: hunter2hunter2}",
         "{extra_headers: {Authorization: Bearer hunter2hunter2}}",
+        "{connectors: [{kind: search, authorization: hunter2hunter2}]}",
     ],
 )
 def test_no_key_stands_in_extra_which_is_stored(extra: str, tmp_path: Path) -> None:

@@ -307,6 +307,18 @@ def test_a_file_that_a_run_names_is_not_run_and_told_to_whoever_needs_it(
     assert point.get("loud").text == "HELLO"
 
 
+def test_a_file_that_is_loaded_is_not_named_again_where_the_run_has_it_by_another_path(
+    point: ExtensionPoint[Greeting], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = plugin(tmp_path, "mine.py", "loud", "HELLO")
+    monkeypatch.chdir(tmp_path)
+    load_plugins([file])
+    note_stored_plugins(["mine.py"])
+    with pytest.raises(UsageError) as unknown:
+        point.get("lowd")
+    assert "the run names" not in str(unknown.value.hint)
+
+
 def test_the_same_content_in_another_place_is_the_same_plugin(
     point: ExtensionPoint[Greeting], tmp_path: Path
 ) -> None:

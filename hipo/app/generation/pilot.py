@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hipo.app.preparation.prepared import Prepared
 from hipo.app.running.watching import Watcher
 from pipeline.playing.runner import RunOutcome
 from pipeline.stopping.stop import CONFIGURATION, MustStop
+from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
 from scenarios.errors import UsageError
@@ -45,10 +47,12 @@ async def run_pilot(
     cases: int,
     accepted: int | None,
     watcher: Watcher | None = None,
+    cut_off: Callable[[Charges], None] = lambda _: None,
 ) -> Piloted:
     """Play and verify ``cases`` cases, watched, in a folder that is removed afterwards.
 
     The models are really asked, and what that costs is real; a budget holds for the pilot.
+    ``cut_off`` is told what was spent where there is nothing to forecast from.
 
     Raises:
         UsageError: something does not exist or does not fit together, or is to be asked in batches.
@@ -67,6 +71,8 @@ async def run_pilot(
         )
         state = run.state()
     outcome = run.outcome
+    if not _settled(state):
+        cut_off(state)
     found = forecast(_pilot(state, outcome))
     share = AcceptedShare("pilot", found.pilot.accepted, found.pilot.generated + found.pilot.failed)
     costs = None if planned.accepted is None else planned.accepted.at(share)
@@ -82,10 +88,14 @@ def _impatient(prepared: Prepared) -> Prepared:
     )
 
 
+def _settled(state: RunState) -> int:
+    """Return how many dialogues were generated or failed."""
+    return state.generated + sum(state.failed.values())
+
+
 def _pilot(state: RunState, outcome: RunOutcome) -> Pilot:
     verdicts = state.verification.verdicts
-    failed = sum(state.failed.values())
-    if state.generated + failed == 0:
+    if not _settled(state):
         raise MustStop(
             f"the pilot played nothing: {outcome.stopped or 'no case'}",
             code=outcome.stop_code or CONFIGURATION,
@@ -93,7 +103,7 @@ def _pilot(state: RunState, outcome: RunOutcome) -> Pilot:
         )
     return Pilot(
         generated=state.generated,
-        failed=failed,
+        failed=_settled(state) - state.generated,
         accepted=verdicts.get("accepted", 0),
         pending=verdicts.get("pending", 0),
         discarded=verdicts.get("discarded", 0),

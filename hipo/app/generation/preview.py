@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -19,7 +20,7 @@ from hipo.app.runs.resumption import opened
 from pipeline.playing.runner import Progress, RunOutcome
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import load_recipe
-from pipeline.stopping.stop import MustStop, Stop
+from pipeline.stopping.stop import INTERRUPTED, MustStop, Stop
 from pipeline.store.calls import CallRecord
 from pipeline.store.queries.charges import Charges
 from scenarios.arms import Arm
@@ -86,8 +87,13 @@ def prepare_preview(recipe: Recipe, n: int) -> Prepared:
     return prepare(recipe.with_changes({"n": n, "shard": None}))
 
 
-async def preview_prepared(prepared: Prepared, watching: Watcher) -> Preview:
-    """Play the cases of a small plan against a store that is removed afterwards."""
+async def preview_prepared(
+    prepared: Prepared, watching: Watcher, cut_off: Callable[[Charges], None] = lambda _: None
+) -> Preview:
+    """Play the cases of a small plan against a store that is removed afterwards.
+
+    ``cut_off`` is told what was spent where nothing is returned, as after Ctrl-C.
+    """
     outcome = RunOutcome()
     with tempfile.TemporaryDirectory(prefix="hipo-preview-") as folder:
         async with connected(prepared) as connections:
@@ -117,5 +123,11 @@ async def preview_prepared(prepared: Prepared, watching: Watcher) -> Preview:
                 pairs = list(zip(prepared.plan, cycle(prepared.arms)))
                 spending = partial(spent, ledger, link, priced=not prepared.unpriced)
                 with watched(watching, len(pairs), spending):
-                    played = await asyncio.gather(*(play(case, arm) for case, arm in pairs))
+                    try:
+                        played = await asyncio.gather(*(play(case, arm) for case, arm in pairs))
+                    except BaseException:
+                        # written after all that is queued of the calls, which the state then counts
+                        store.set_state(f"stopped:{INTERRUPTED}")
+                        cut_off(store.state())
+                        raise
                 return Preview(tuple(played), store.state(), outcome)

@@ -20,6 +20,7 @@ from hipo.cli.terminal.errors import ExitCode, ended, say
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.wrapping import write_text
 from pipeline.recipes.recipe import Recipe
+from pipeline.store.queries.charges import Charges
 from scenarios.errors import UsageError
 from scenarios.plural import plural
 
@@ -53,6 +54,7 @@ def forecast(
                 cases=cases,
                 accepted=until.accepted,
                 watcher=watcher(quiet=quiet, name="pilot"),
+                cut_off=_silent if quiet else say_spent,
             )
         )
     if output_format is Format.JSON:
@@ -69,7 +71,9 @@ def show_preview(
     with others_apart():
         prepared = prepare_preview(recipe, n)
         _check_used(given, prepared)
-        shown = asyncio.run(preview_prepared(prepared, watcher(quiet=quiet, name="preview")))
+        watching = watcher(quiet=quiet, name="preview")
+        tell = _silent if quiet else say_spent
+        shown = asyncio.run(preview_prepared(prepared, watching, tell))
     if output_format is Format.JSON:
         write_json(
             [
@@ -84,9 +88,12 @@ def show_preview(
         elif output_format is Format.TEXT:
             heading = Heading("-", played.arm.label, played.scenario)
             print(render(played.dialogue, heading, trace=True), end="\n\n")
-    if not quiet:
-        say_spent(shown.charges)
+    tell(shown.charges)
     return ended(shown.outcome, failed=any(p.dialogue is None for p in shown.played))
+
+
+def _silent(_: Charges) -> None:
+    """Tell nobody what was paid, as ``--quiet`` wants it."""
 
 
 def _check_used(given: RecipeChanges, prepared: Prepared) -> None:

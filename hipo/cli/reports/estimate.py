@@ -131,17 +131,18 @@ def packs_in_words(packs: Mapping[str, int]) -> str:
 
 def _covered(covered: Coverage, dialogues: int) -> str:
     """Say what share of the plan the budget covers."""
-    limits = []
+    limits, before = [], []
     if covered.budget_usd is not None:
+        before += [dollars(covered.before_usd)] if covered.before_usd else []
         spent = f", of which {dollars(covered.spent_usd)} is spent," if covered.spent_usd else ""
         limits.append(f"{dollars(covered.budget_usd)}{spent}")
     if covered.budget_tokens is not None:
+        before += [f"{number(covered.before_tokens)} tokens"] if covered.before_tokens else []
         used = (
             f", of which {number(covered.spent_tokens)} are used," if covered.spent_tokens else ""
         )
         limits.append(f"{number(covered.budget_tokens)} tokens{used}")
-    before = dollars(covered.before_usd) if covered.before_usd else number(covered.before_tokens)
-    after = f" after about {before} for the models before" if covered.before_tokens else ""
+    after = f" after about {' and '.join(before)} for the models before" if before else ""
     budget = f"the budget of {' and '.join(limits)}{after} covers"
     if covered.share >= 1:
         return f"{budget} all of it"

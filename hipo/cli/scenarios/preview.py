@@ -118,7 +118,7 @@ def preview(
     goals, watching = scenario.goals or label_scheme.goals, watcher(quiet=False, name="preview")
     with others_apart():
         prepared = prepare_preview(recipe, len(goals))
-        shown = asyncio.run(preview_prepared(prepared, watching))
+        shown = asyncio.run(preview_prepared(prepared, watching, say_spent))
     if output_format is Format.JSON:
         write_json([preview_as_json(played, prompts=prompts) for played in shown.played])
     else:

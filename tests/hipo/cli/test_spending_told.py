@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hipo.app.authoring import open_desk
+from hipo.app.running.watching import Silent
 from hipo.cli.terminal.console import dollars
 from hipo.cli.terminal.errors import ExitCode
 from pipeline.store.queries.charges import Charges
@@ -21,6 +25,7 @@ __all__ = ["wire_server"]
 
 MODEL = "compatible/priced"
 INPUT, OUTPUT = 100.0, 400.0
+GENERATE = ("generate", "--scenarios", "used_car", "-m", MODEL)
 PREVIEW = ("scenarios", "preview", "used_car", "-m", MODEL)
 
 
@@ -82,7 +87,7 @@ def test_judges_and_jurors_say_what_the_run_has_cost(
 
 @pytest.mark.parametrize(
     "command",
-    [PREVIEW, ("generate", "--scenarios", "used_car", "-m", MODEL, "--preview", "2")],
+    [PREVIEW, (*GENERATE, "--preview", "2")],
     ids=["scenarios preview", "generate --preview"],
 )
 def test_a_preview_says_what_it_cost_and_keeps_to_a_budget(
@@ -98,6 +103,37 @@ def test_a_preview_says_what_it_cost_and_keeps_to_a_budget(
     assert stopped.code == ExitCode.BUDGET
     assert "raise --budget-usd above" in stopped.err
     assert bill.usd <= budget
+
+
+@pytest.mark.parametrize(
+    "command",
+    [PREVIEW, (*GENERATE, "--preview", "2")],
+    ids=["scenarios preview", "generate --preview"],
+)
+def test_a_preview_that_is_interrupted_says_what_it_cost(
+    hipo: Hipo, wire_server: WireServer, bill: Bill, command: tuple[str, ...]
+) -> None:
+    def interrupted(messages: Sequence[tuple[str, str]], seed: int) -> str:
+        if bill.usd:
+            os.kill(os.getpid(), signal.SIGINT)
+        return actors_and_judges(messages, seed)
+
+    wire_server.answer = interrupted
+    told = asked(hipo, wire_server, *command)
+    assert told.code == ExitCode.INTERRUPTED
+    assert re.search(r"calls?, .*\$0\.\d+.*; nothing is kept\nstopped: interrupted", told.err)
+
+
+@pytest.mark.usefixtures("bill")
+def test_so_does_a_pilot_whose_budget_ends_within_its_first_dialogue(
+    hipo: Hipo, wire_server: WireServer
+) -> None:
+    pilot = (*GENERATE, "-n", "2", "--pilot", "2", "--dry-run", "--budget-usd", "2.1")
+    told = asked(hipo, wire_server, *pilot)
+    assert told.code == ExitCode.BUDGET
+    assert re.search(
+        r"calls?, \$0\.\d+; nothing is kept\nerror: the pilot played nothing", told.err
+    )
 
 
 def test_what_costs_nothing_is_not_told(hipo: Hipo) -> None:
@@ -125,3 +161,22 @@ def test_a_budget_is_for_all_previews_of_the_author_s_form(
     assert told[0] is None
     assert "budget reached" in str(told[-1])
     assert bill.usd <= budget
+
+
+@pytest.mark.usefixtures("bill")
+def test_what_a_preview_took_that_failed_on_the_way_is_told_and_counts(
+    tmp_path: Path, wire_server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_new_scenario(tmp_path / "pack", "mine")
+    took: list[Charges] = []
+    changes = {"models.default.base_url": wire_server.openai_url, "prices": Path("prices.yaml")}
+    desk = open_desk(path.parent, MODEL, dollars, changes, took.append)
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Silent, "see", fail)
+    with pytest.raises(ZeroDivisionError):
+        desk.preview(path.name, desk.open(path.name).data)
+    (charges,) = took
+    assert charges.charged_usd > 0

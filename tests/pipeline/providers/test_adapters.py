@@ -178,6 +178,19 @@ async def test_a_key_that_a_server_repeats_in_its_answer_is_masked(server, name)
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("word", ["ollama", "secret", "content", "123456"])
+async def test_a_placeholder_that_is_given_as_a_key_changes_no_answer(
+    server, name, word, monkeypatch
+):
+    monkeypatch.setenv("HIPO_TEST_KEY", word)
+    server.answer = lambda messages, seed: f"It's {word}, and 41234567 people know."
+    async with connected(name, url_of(server, name)) as provider:
+        reply = await provider.send(make_request(), 5)
+    assert reply.choices[0].text == f"It's {word}, and 41234567 people know."
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.protocol import Usage
 from scenarios.errors import InputError
+from scenarios.plugins import PLUGINS
 
 
 def test_the_shipped_list_knows_models_by_name_and_pattern():
@@ -96,6 +97,8 @@ def test_a_request_with_a_long_prompt_costs_more_as_a_whole(tmp_path: Path):
             "found the provider 'opneai'.*did you mean 'openai'",
         ),
         ("prices: {}\nbatch: {antropic: 0.5}\n", 2, "did you mean 'anthropic'"),
+        ("prices: {}\nbatch: {'open*': 0.5}\n", 2, "found the provider 'open"),
+        ("prices:\n  gpt*: {input: 1, output: 2}\n", 2, r"found 'gpt\*', expected provider/model"),
     ],
 )
 def test_a_row_that_no_model_can_have_is_refused(tmp_path: Path, text: str, line: int, says: str):
@@ -106,12 +109,26 @@ def test_a_row_that_no_model_can_have_is_refused(tmp_path: Path, text: str, line
     assert caught.value.problems[0].line == line
 
 
+def test_a_row_of_a_plugin_that_the_run_names_says_which_one_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(PLUGINS, "stored", [Path("/sent/mine.py")])
+    file = tmp_path / "prices.yaml"
+    file.write_text("prices:\n  mine/x: {input: 1, output: 2}\n")
+    with pytest.raises(InputError, match=r"if you trust it, --plugin /sent/mine\.py"):
+        PriceTable.load(file)
+
+
 def test_a_pattern_may_stand_for_providers_too(tmp_path: Path):
     file = tmp_path / "prices.yaml"
-    file.write_text("prices:\n  '*/small': {input: 1, output: 2}\n  '*': {input: 3, output: 4}\n")
+    file.write_text(
+        "prices:\n  '*/small': {input: 1, output: 2}\n  '*': {input: 3, output: 4}\n"
+        "  'anthropic*': {input: 5, output: 6}\n  '[hc]f/m': {input: 7, output: 8}\n"
+    )
     table = PriceTable.load(file)
     assert table.price("compatible", "small") == Price(1, 2)
     assert table.price("openai", "gpt-4o") == Price(3, 4)
+    assert table.price("anthropic", "m") == Price(5, 6)
 
 
 def test_what_long_prompts_cost_is_named_as_a_whole(tmp_path: Path):

@@ -14,6 +14,7 @@ from quality.tables.checking import CheckedTable, read_files
 from quality.tables.derived_map import derived_map
 from quality.tables.header import read_header
 from quality.tables.measured import Numbers
+from quality.tables.parquet import parquet_rows
 from scenarios.errors import UsageError
 
 LONG = """\
@@ -81,6 +82,24 @@ def test_a_small_parquet_file_of_endless_rows_is_refused(tmp_path, monkeypatch):
     row = {"item": "a" * 1000, "annotator": "b" * 1000, "label": "yes"}
     pq.write_table(pa.Table.from_pylist([row] * 100_000), tmp_path / "rows.parquet")
     assert (tmp_path / "rows.parquet").stat().st_size < 100_000
+    monkeypatch.setattr(records, "MOST_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match="found more than 1 MiB of rows"):
+        read_files([tmp_path / "rows.parquet"], None)
+
+
+def test_the_names_of_columns_are_not_counted_in_every_row_of_a_parquet_file(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = ("item", "annotator", "label", "what_this_person_wrote_besides_in_the_end")
+    rows = [dict(zip(names, (f"d{i}", "ann", "yes", ""), strict=True)) for i in range(15_000)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    assert parquet_rows("rows", (tmp_path / "rows.parquet").read_bytes(), 1 << 20) == rows
+
+
+@pytest.mark.parametrize("kind", ["null", "bool_"])
+def test_endless_rows_of_next_to_nothing_are_refused_too(tmp_path, monkeypatch, kind):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = pa.table({"label": pa.nulls(600_000, getattr(pa, kind)())})
+    pq.write_table(rows, tmp_path / "rows.parquet")
     monkeypatch.setattr(records, "MOST_BYTES", 1 << 20)
     with pytest.raises(UsageError, match="found more than 1 MiB of rows"):
         read_files([tmp_path / "rows.parquet"], None)
