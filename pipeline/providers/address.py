@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from scenarios.errors import UsageError
 
+KEY_OPTION = "--api-key-env (of judges --judge-api-key-env)"
+"""What names the variable that holds a key, for whoever is told of it: actors and judges have their own."""
+
 
 def check_base_url(text: str) -> str:
     """Return a base URL without its trailing slash.

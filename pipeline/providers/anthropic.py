@@ -8,7 +8,7 @@ from typing import Any
 import anthropic
 import httpx2
 
-from pipeline.providers.address import is_loopback
+from pipeline.providers.address import KEY_OPTION, is_loopback
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
@@ -37,7 +37,7 @@ class AnthropicProvider(HttpProvider):
 
     name = "anthropic"
     samples_per_request = False
-    key_hint = "check the key in ANTHROPIC_API_KEY or the variable of --api-key-env"
+    key_hint = f"check the key in ANTHROPIC_API_KEY or the variable of {KEY_OPTION}"
     request_id_header = "request-id"
 
     def __init__(

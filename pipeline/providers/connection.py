@@ -14,6 +14,7 @@ from dataclasses import replace
 import aiohttp
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 
+from pipeline.providers.address import KEY_OPTION
 from pipeline.providers.body import excerpt
 from pipeline.providers.errors import ProviderError, ServerFault, Unreachable
 from pipeline.providers.failures import (
@@ -54,7 +55,7 @@ class HttpProvider:
     """
 
     samples_per_request = True
-    key_hint = "name the variable that holds the key with --api-key-env"
+    key_hint = f"name the variable that holds the key with {KEY_OPTION}"
     """What to do about a key that is refused."""
     request_id_header = "x-request-id"
 

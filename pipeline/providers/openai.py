@@ -10,6 +10,7 @@ import openai
 import orjson
 from openai._models import FinalRequestOptions
 
+from pipeline.providers.address import KEY_OPTION
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
@@ -67,7 +68,7 @@ class OpenAIProvider(HttpProvider):
     """
 
     name = "openai"
-    key_hint = "check the key in OPENAI_API_KEY or the variable of --api-key-env"
+    key_hint = f"check the key in OPENAI_API_KEY or the variable of {KEY_OPTION}"
 
     def __init__(
         self, base_url: str, api_key: str, max_concurrency: int, headers: Mapping[str, str]

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from pipeline.providers.address import check_base_url
+from pipeline.providers.address import KEY_OPTION, check_base_url
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint, imported, told_of_plugin
 from scenarios.log import conceal
@@ -214,7 +214,7 @@ def check_takes_key(name: ModelName, api_key_env: str | None) -> None:
     if local and api_key_env is not None:  # perhaps the key itself: it is not repeated
         raise UsageError(
             f"{name} runs on this machine and takes no key",
-            "leave it out (--api-key-env, of judges --judge-api-key-env, in a recipe api_key_env)",
+            f"leave it out ({KEY_OPTION}, in a recipe api_key_env)",
         )
 
 
@@ -309,11 +309,11 @@ def _key(name: ModelName, variable: str | None) -> str | None:
     shown = variable if variable in os.environ or _VARIABLE.fullmatch(variable) else ""
     if not key and not shown:  # perhaps the key itself: it is not repeated
         raise UsageError(
-            f"{name} needs a key, and --api-key-env names no environment variable that is set",
-            "give the name of the variable, not the key; e.g. --api-key-env MY_KEY",
+            f"{name} needs a key, and what is given is no environment variable that is set",
+            f"give the name of the variable, not the key, with {KEY_OPTION}",
         )
     if not key:
-        hint = f"export {variable}=..., or name another variable with --api-key-env"
+        hint = f"export {variable}=..., or name another variable with {KEY_OPTION}"
         raise UsageError(f"{name} needs a key, and {variable} is not set", hint)
     conceal(key)
     if not key.isascii() or not key.isprintable():

@@ -9,6 +9,7 @@ from hipo.app.runs.check import Repaired
 from hipo.cli.terminal.console import columns, dollars, number, plural
 from pipeline.store.checking import Damage
 from pipeline.store.salvage import TableResult
+from pipeline.store.sqlite import DATABASE
 
 
 def findings_as_json(folder: Path, findings: Sequence[Damage]) -> dict[str, object]:
@@ -27,7 +28,11 @@ def findings_as_text(folder: Path, findings: Sequence[Damage]) -> str:
         return f"{folder} is sound"
     lines = [f"{plural(len(findings), 'thing')} wrong with {folder}:"]
     lines += [f"  {finding.about}: {finding.message}" for finding in findings]
-    return "\n".join([*lines, f"hipo runs repair {folder} saves what can be read into a new run"])
+    if not (folder / DATABASE).stat().st_size:
+        lines.append("nothing can be saved from it: put a copy of the file back")
+    else:
+        lines.append(f"hipo runs repair {folder} saves what can be read into a new run")
+    return "\n".join(lines)
 
 
 def repaired_as_json(repaired: Repaired) -> dict[str, object]:

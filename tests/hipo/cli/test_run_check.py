@@ -191,6 +191,8 @@ def test_where_nothing_can_be_saved_nothing_is_made(
     hipo: Hipo, sound: Path, damage: Damage, message: str
 ) -> None:
     spoilt(sound, damage)
+    found = hipo("runs", "check", "bad")
+    assert (found.code, "hipo runs repair" in found.out) == (1, "is empty" not in found.out)
     refused = hipo("runs", "repair", "bad")
     assert refused.code == 2
     assert message in refused.err

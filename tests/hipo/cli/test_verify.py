@@ -388,3 +388,13 @@ def test_a_gate_that_raises_fails_its_dialogues_and_show_says_where(
     assert "it could not be judged (internal_error):" in shown.out
     assert 'raise KeyError("tone")' in shown.out
     assert run().code == 0
+
+
+def test_a_judge_without_a_key_is_told_of_the_option_for_keys_of_judges(
+    run: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    refused = run("--judge", "openai/o4-mini")
+    assert refused.code == 2
+    assert "OPENAI_API_KEY is not set" in refused.err
+    assert "--judge-api-key-env" in refused.err
