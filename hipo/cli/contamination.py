@@ -20,6 +20,9 @@ from scenarios.errors import UsageError
 app = command_app()
 
 _COSINE = Settings().cosine
+_EMBEDDING_MODEL = typer.Option(
+    None, "--embedding-model", help="Another model than the bundled one: an id or a folder."
+)
 _SHOWN = 5
 """Passages of the report for people; JSON has 20."""
 
@@ -46,9 +49,7 @@ def contamination(
     embeddings: bool = typer.Option(
         True, "--embeddings/--no-embeddings", help="Look for nearest neighbours, if installed."
     ),
-    embedding_model: str | None = typer.Option(
-        None, "--embedding-model", help="Another model than the bundled one: an id or a folder."
-    ),
+    embedding_model: str | None = _EMBEDDING_MODEL,
     reworded: bool = typer.Option(
         True, "--reworded/--no-reworded", help="Look for lines with words replaced or swapped."
     ),

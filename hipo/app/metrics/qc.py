@@ -135,12 +135,7 @@ def quality_control(
         beside_others=tuple(annotator_agreement(asked, checked.answers)),
         attention=tuple(material.attention),
         dimensions=_disagreements(
-            asked,
-            checked.answers,
-            material,
-            words=words,
-            groups=groups,
-            settings=settings,
+            asked, checked.answers, material, words=words, groups=groups, settings=settings
         ),
         released=_against(checked.answers, asked, released, released_map or map_name),
     )

@@ -95,6 +95,12 @@ _JUDGE_MAX_TOKENS = typer.Option(
     hidden=True,
     help="Longest answer of judges whose settings say none; default by kind of judge, at most 8192.",
 )
+_JUDGE_BASE_URL = typer.Option(
+    None,
+    "--judge-base-url",
+    hidden=True,
+    help="Where the named judges are reached that have no address of their own.",
+)
 _FOILS = typer.Option(
     None,
     "--foils",
@@ -143,10 +149,7 @@ def _overrides(
         False, "--allow-same-judge", hidden=True,
         help="Let the generator's model be an external judge.",
     ),
-    judge_base_url: str | None = typer.Option(
-        None, "--judge-base-url", hidden=True,
-        help="Where the named judges are reached that have no address of their own.",
-    ),
+    judge_base_url: str | None = _JUDGE_BASE_URL,
     judge_api_key_env: str | None = typer.Option(
         None, "--judge-api-key-env", hidden=True, help="Variable that holds their key."
     ),

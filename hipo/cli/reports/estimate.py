@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from hipo.app.estimates import judging_estimate
 from hipo.app.estimates import playing as estimates
 from hipo.app.estimates.batches import MOST_HOURS, USUAL_HOURS, BatchEstimate
-from hipo.app.estimates.budget_coverage import Coverage
 from hipo.app.estimates.judging_estimate import JudgeEstimate, JudgingEstimate
 from hipo.app.estimates.playing import Estimate
 from hipo.app.estimates.row_yields import RowYield
 from hipo.app.generation.plan_estimates import PlanEstimate
 from hipo.cli.reports.accepted import accepted_as_json, accepted_as_text
+from hipo.cli.reports.budget_coverage import coverage_in_words
 from hipo.cli.reports.quota import quota_estimate_as_json, quota_estimate_as_text
 from hipo.cli.terminal.console import columns, dollars, harmless, number, plain, plural
 from scenarios.margins import unmet_in_words
@@ -87,7 +87,7 @@ def plan_as_text(planned: PlanEstimate) -> str:
     if planned.at_providers:
         blocks.append(at_providers_as_text(planned.at_providers))
     if planned.covered is not None:
-        blocks.append(_covered(planned.covered, planned.generation.dialogues))
+        blocks.append(coverage_in_words(planned.covered, planned.generation.dialogues))
     if planned.generation.dialogues:
         blocks.append(_on_disk(planned.disk_bytes, planned.generation.dialogues))
     if planned.rows:
@@ -127,30 +127,6 @@ def packs_in_words(packs: Mapping[str, int]) -> str:
         return harmless(f"{scenarios} ({next(iter(packs))})")
     parts = ", ".join(f"{pack} {count:,}" for pack, count in packs.items())
     return harmless(f"{scenarios} ({parts})")
-
-
-def _covered(covered: Coverage, dialogues: int) -> str:
-    """Say what share of the plan the budget covers."""
-    limits, before = [], []
-    if covered.budget_usd is not None:
-        before += [dollars(covered.before_usd)] if covered.before_usd else []
-        spent = f", of which {dollars(covered.spent_usd)} is spent," if covered.spent_usd else ""
-        limits.append(f"{dollars(covered.budget_usd)}{spent}")
-    if covered.budget_tokens is not None:
-        before += [f"{number(covered.before_tokens)} tokens"] if covered.before_tokens else []
-        used = (
-            f", of which {number(covered.spent_tokens)} are used," if covered.spent_tokens else ""
-        )
-        limits.append(f"{number(covered.budget_tokens)} tokens{used}")
-    after = f" after about {' and '.join(before)} for the models before" if before else ""
-    budget = f"the budget of {' and '.join(limits)}{after} covers"
-    if covered.share >= 1:
-        return f"{budget} all of it"
-    share = f"{100 * covered.share:.0f} %"
-    if not dialogues:
-        return f"{budget} about {share} of it"
-    of = plural(dialogues, "dialogue")
-    return f"{budget} about {number(covered.dialogues)} of {of} ({share})"
 
 
 def estimate_as_json(estimate: Estimate) -> dict[str, object]:

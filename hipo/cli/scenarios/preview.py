@@ -50,6 +50,13 @@ STRATEGY = typer.Option(
 _FACT = typer.Option(
     None, "--fact", help="The id of the private fact; default the first.", show_default=False
 )
+_MODEL = typer.Option(
+    None,
+    "-m",
+    "--model",
+    help="provider/name for both roles; see: hipo models.",
+    show_default=False,
+)
 _SCHEME = typer.Option(
     None, "--scheme", help="The label scheme; default the one that the scenario names."
 )
@@ -69,13 +76,7 @@ _SCHEME = typer.Option(
 def preview(
     *,
     target: str = TARGET,
-    model: str | None = typer.Option(
-        None,
-        "-m",
-        "--model",
-        help="provider/name for both roles; see: hipo models.",
-        show_default=False,
-    ),
+    model: str | None = _MODEL,
     fact: str | None = _FACT,
     turns: int | None = typer.Option(
         None, "--turns", min=1, help="Improvised exchanges; default 2.", show_default=False

@@ -395,6 +395,5 @@ def test_a_judge_without_a_key_is_told_of_the_option_for_keys_of_judges(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     refused = run("--judge", "openai/o4-mini")
-    assert refused.code == 2
-    assert "OPENAI_API_KEY is not set" in refused.err
+    assert (refused.code, "OPENAI_API_KEY is not set" in refused.err) == (2, True)
     assert "--judge-api-key-env" in refused.err
