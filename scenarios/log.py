@@ -20,9 +20,11 @@ from collections.abc import Collection, Mapping
 
 SHORTEST_SECRET = 6
 """Placeholders such as ``x`` that keyless servers are given are no secrets worth masking."""
+LONG_SECRET = 12
+"""Characters; a shorter one ("ollama", "secret", "123456") can be a word, a field of JSON or part of a number."""
 MASK = "[key]"
 
-_KEY_LIKE = re.compile(
+_KEY_LIKE = (
     r"\b(?:sk|pk|key|gsk|xai|hf)[-_][A-Za-z0-9*_\-]{6,}"
     r"|\b(?:AIza|ghp_|xox[bp]-)[A-Za-z0-9_\-]{10,}"
     r"|\bBearer\s+\S+"
@@ -50,10 +52,12 @@ def conceal(secret: str) -> None:
 def scrub(text: str, secrets: Collection[str] = ()) -> str:
     """Mask every secret, and whatever looks like a key, in a text meant for people and logs."""
     # The longest first: one secret may be the beginning of another.
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, MASK)
-    return _KEY_LIKE.sub(MASK, text)
+    known = sorted(secrets, key=len, reverse=True)
+    for secret in (one for one in known if len(one) >= LONG_SECRET):
+        text = text.replace(secret, MASK)
+    # A short one inside of what looks like a key leaves no half of that.
+    short = [re.escape(one) for one in known if SHORTEST_SECRET <= len(one) < LONG_SECRET]
+    return re.sub("|".join((*short, _KEY_LIKE)), MASK, text)
 
 
 def _mask_record(record: logging.LogRecord) -> bool:

@@ -26,14 +26,10 @@ from pipeline.providers.failures import (
     timed_out,
 )
 from pipeline.providers.protocol import Reply
-from scenarios.log import MASK, scrub
+from scenarios.log import LONG_SECRET, MASK, scrub
 
 CONNECT_S = 10.0
 """Seconds in which a connection has to come about; the rest of the time allowed is the answer's."""
-
-SHORTEST_KEY_IN_ANSWERS = 12
-"""Characters; a shorter key ("ollama", "secret", "123456") can be a word of a dialogue, a field of JSON or
-part of a number."""
 
 _NEVER_MADE = (
     aiohttp.ClientConnectorError,
@@ -75,7 +71,7 @@ class HttpProvider:
 
         What it says is stored: where a server repeats a long key, in whatever field, it is masked.
         """
-        if len(self._key) >= SHORTEST_KEY_IN_ANSWERS:
+        if len(self._key) >= LONG_SECRET:
             body = body.replace(self._key, MASK.encode())
         request_id = headers.get(self.request_id_header)
         try:

@@ -73,6 +73,11 @@ def test_of_two_secrets_the_longer_is_masked_whole() -> None:
     assert scrub("it is secret-one-two", ("secret-one", "secret-one-two")) == "it is [key]"
 
 
+def test_a_short_secret_leaves_no_half_of_another_key() -> None:
+    assert scrub("sent gsk_0123456789abc", ("123456",)) == "sent [key]"
+    assert scrub("12 of 123456", ("123456",)) == "12 of [key]"
+
+
 def test_who_does_not_listen_hears_nothing() -> None:
     code = "from scenarios.log import logger; logger('x').error('to nobody')"
     result = subprocess.run(

@@ -183,6 +183,7 @@ async def test_a_placeholder_that_is_given_as_a_key_changes_no_answer(
     server, name, word, monkeypatch
 ):
     monkeypatch.setenv("HIPO_TEST_KEY", word)
+    monkeypatch.setattr("scenarios.log._concealed", set())  # other tests log such words
     server.answer = lambda messages, seed: f"It's {word}, and 41234567 people know."
     async with connected(name, url_of(server, name)) as provider:
         reply = await provider.send(make_request(), 5)
