@@ -103,7 +103,7 @@ def _pilot(state: RunState, outcome: RunOutcome) -> Pilot:
         )
     return Pilot(
         generated=state.generated,
-        failed=_settled(state) - state.generated,
+        failed=sum(state.failed.values()),
         accepted=verdicts.get("accepted", 0),
         pending=verdicts.get("pending", 0),
         discarded=verdicts.get("discarded", 0),
