@@ -6,11 +6,13 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from scenarios.plugins import PLUGINS
 
 gc.disable()  # until the tests are imported: hardly anything of that is garbage
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
@@ -88,6 +90,14 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
         return folder
 
     return folder_of
+
+
+@pytest.fixture(autouse=True)
+def plugins_of_before() -> Iterator[None]:
+    """Forget the plugins that a test had loaded: a command that ran in here is no new process."""
+    files, packages, stored = dict(PLUGINS.files), PLUGINS.packages, list(PLUGINS.stored)
+    yield
+    PLUGINS.files, PLUGINS.packages, PLUGINS.stored = files, packages, stored
 
 
 @pytest.fixture
