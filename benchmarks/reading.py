@@ -91,7 +91,7 @@ COMMANDS = (
         "evaluate run {run} --task hipo-utterance --model offline/judge --dry-run -o {out}", 12
     ),
     _Command("evaluate report {run}-evaluation", 13),
-    _Command("agreement {run} --of external --with declared --resamples 20", 8, rounds=2),
+    _Command("agreement {run} --of external --with declared --resamples 20", 8, rounds=4),
     _Command("report {run} --no-embeddings -o {out}", 20),
     _Command("export {run} --overwrite -o {out}", 15),
     _Command("runs check {run}", 1, rounds=4),
