@@ -44,7 +44,7 @@ WORDS: Final[Mapping[str, str]] = {
     ROWS_LEFT_OUT: "all of whose rows were left out",
     DECEPTIVE: "that are deceptive: nobody is taught from those without leave",
     MISSED_GOAL: "in which an expert found another goal than the assigned one",
-    UNLABELLED: "without an utterance that has all its labels",
+    UNLABELLED: "without an utterance that has the labels of a row",
     REPLACED_BY_EXPERTS: "whose labels an expert replaced",
     UNREASONED: "whose rationales are missing or may give the fact away",
     NO_QUESTION: "in which nobody but the labelled role says anything of their own",

@@ -49,7 +49,8 @@ def load_recipe(source: str | Path, plugins: Iterable[str | Path] = ()) -> Recip
     recipe = validate_model(Recipe, located)
     _check_extra(recipe, located)
     recipe = _with_paths_from(recipe, real_path(path).parent, fallback_name=path.stem)
-    load_plugins([*plugins, *recipe.plugins])
+    load_plugins(plugins)
+    load_plugins(recipe.plugins)
     _check_strategies(recipe, located)
     return recipe
 

@@ -65,8 +65,8 @@ class QcSettings(Strict):
     slowest_seconds: Annotated[float, Field(gt=0)] = 600.0
     timing_z: Annotated[float, Field(gt=0)] = 3.5
     """Largest modified z-score of the time per decision, among those of the same annotator. The limit is that of
-    Iglewicz & Hoaglin 1993, for logarithms; with 2.5 on plain seconds, as in CEI, one in 20 honest
-    times is reported, since they are skewed."""
+    Iglewicz & Hoaglin 1993, for logarithms; with 2.5 on plain seconds, as in CEI, many honest times
+    are reported, since they are skewed."""
     timing_scale: Literal["logarithm", "seconds"] = "logarithm"
     """What the modified z-score is of; CEI takes the seconds as they are."""
     timing_minimum: Annotated[int, Field(ge=3)] = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -50,7 +51,7 @@ def load_consent(path: Path | None) -> Consent:
     every word but cannot leave that out.
 
     Raises:
-        UsageError: the file cannot be read, or is empty.
+        UsageError: the file cannot be read, is empty, or has ``{stored}`` within a paragraph.
     """
     path = path or SHIPPED
     text = read_text(path)
@@ -58,7 +59,12 @@ def load_consent(path: Path | None) -> Consent:
         raise UsageError(f"the consent text {path} is empty", "write it, or leave --consent out")
     if PLACE not in text:
         text = f"{text.rstrip()}\n\n## What is stored\n\n{PLACE}\n"
-    blocks = tuple(_block(part) for part in text.split("\n\n") if part.strip())
+    blocks = tuple(_block(part) for part in re.split(r"\n\s*\n", text) if part.strip())
+    if not any(block.lines is STORED for block in blocks):
+        raise UsageError(
+            f"{path}: {PLACE} stands among other words, expected it alone: it becomes a list",
+            "put an empty line before and after it, or leave it out: the list then stands at the end",
+        )
     return Consent(blocks, fingerprint([[b.kind, list(b.lines)] for b in blocks])[:20])
 
 

@@ -94,7 +94,7 @@ def evaluate(
         n: items per task, drawn evenly over the classes of ``balance``; None: all.
         balance: a dimension.
         budget_usd: the evaluation stops before it costs more, over its life.
-        settings: everything else that is asked for.
+        settings: everything else; the arguments above go before it.
         resume: ``never`` refuses a folder that holds an evaluation; ``if-possible`` continues it
             unless it is of other items, prompts or parameters; ``always`` asks anew what differs.
         page: whether figures, page and pictures are made of the rows.
@@ -105,7 +105,7 @@ def evaluate(
         RunError: it could not go on; what was answered is kept.
     """
     named = str(source.folder if isinstance(source, Run) else source)
-    base = settings or EvaluationSettings(source=named, tasks=tasks, models=models)
+    base = settings or EvaluationSettings()
     together = replace(
         base,
         source=named,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hipo.app.evaluation.plan import ReadyEvaluation, history_in_words
+from hipo.app.options.values import check_named
 from hipo.app.runs.folders import check_empty, is_run
 from hipo.app.runs.resumption import Resume
 from pipeline.store.evaluation_store import EvaluationStore, Identity
@@ -102,6 +103,7 @@ def check_folder(folder: Path, ready: ReadyEvaluation, resume: Resume) -> Identi
         UsageError: the folder holds something else, or an evaluation that ``resume`` does not let
             us continue.
     """
+    check_named("resume", resume, Resume)
     if is_run(folder):
         raise UsageError(f"{folder} holds a run", "choose another folder with -o, e.g. one in it")
     if not (folder / EVALUATION).exists():

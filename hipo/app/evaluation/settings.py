@@ -18,11 +18,11 @@ REPEATED: Final = 100
 class EvaluationSettings:
     """Everything an evaluation is asked for."""
 
-    source: str
+    source: str = ""
     """A set, a run, or ``gold``."""
-    tasks: Sequence[str]
+    tasks: Sequence[str] = ()
     """Names or files."""
-    models: Sequence[str]
+    models: Sequence[str] = ()
     """``provider/name``."""
     modes: Sequence[str] = ()
     """None: the first mode of each task."""

@@ -79,8 +79,8 @@ def export(
     Args:
         runs: one run or several: what :func:`hipo.generate` returned, a folder, or a name.
         kind: ``dialogues`` (the corpus itself), ``turns`` (the same as a flat table), ``sft``
-            (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, ``swap``, ``lm-eval``, or a
-            plugin's.
+            (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, ``swap``, ``lm-eval``,
+            ``intention-mcq``, or a plugin's.
         output: the folder to make, as a whole or not at all.
         verdict: ``any`` takes dialogues that are not accepted, too; None is what the kind takes:
             ``any`` for ``dialogues`` and ``turns``, whose rows say what was decided.
@@ -102,6 +102,7 @@ def export(
     filters = (_named(scenarios), _named(goals), _named(strategies))
     wanted = verdict or KINDS.get(kind).verdict
     check_named("verdict", wanted, WantedVerdict)
+    check_named("labels", labels, Labels)
     selection = Selection(folders, wanted, *filters, labels=labels)
     return make_data_set(selection, options, Path(output), extras, overwrite=overwrite)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from hipo.app.options.values import check_named, several
 from outputs.formats.registry import FORMATS
 from outputs.kinds.aspects import ASPECTS, chosen_aspects
 from outputs.kinds.export_kind import (
@@ -109,11 +110,11 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
             suggestion(unknown[0], ExportArguments.__annotations__),
         )
     tasks = KINDS.get(kind).tasks
-    task, aspects = arguments.get("task"), arguments.get("aspects")
-    modes, pairs = arguments.get("modes"), arguments.get("pairs")
+    task, aspects = arguments.get("task"), several(arguments.get("aspects") or ())
+    modes, pairs = several(arguments.get("modes") or ()), several(arguments.get("pairs") or ())
     if task is not None and len(tasks) == 1:
-        several = [name for name in KINDS.shipped if len(KINDS.get(name).tasks) > 1]
-        raise UsageError(f"--task {task} is for --to {', '.join(several)}", "leave one of them out")
+        kinds = [name for name in KINDS.shipped if len(KINDS.get(name).tasks) > 1]
+        raise UsageError(f"--task {task} is for --to {', '.join(kinds)}", "leave one of them out")
     options = ExportOptions(
         kind,
         task=tasks[0].name if task is None else task,
@@ -134,6 +135,8 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         same_labels=arguments.get("same_labels", False),
         parquet=arguments.get("parquet", True),
     )
+    check_named("split_by", options.split_by, SplitBy)
+    check_named("target", options.target, Target)
     given: dict[KindOption, bool] = {
         "format": arguments.get("format") is not None,
         "prompt": arguments.get("prompt") is not None,

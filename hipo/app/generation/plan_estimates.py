@@ -23,6 +23,7 @@ from hipo.app.estimates.playing import (
     estimate_generation,
 )
 from hipo.app.estimates.row_yields import RowYield, row_yields
+from hipo.app.models.batch_apis import check_batches
 from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.app.preparation.remaining import Remainder, remaining, whole_plan
 from hipo.app.runs.folders import RUNS
@@ -227,6 +228,7 @@ def _joined(
     spent: tuple[float, int],
 ) -> PlanEstimate:
     """Join the parts, and compare them with the budget that so much of is spent."""
+    check_batches(prepared.uses.values(), prepared.recipe.limits)
     covered = coverage(prepared, generation, judging, spent)
     yields = row_yields(prepared)
     batches = batch_estimate(prepared, left, judged=judging is not None)

@@ -153,7 +153,7 @@ class PlannedQuota:
         return begun
 
 
-def plan_quota(file: Path, prepared: Prepared) -> PlannedQuota:
+def plan_quota(file: str | Path, prepared: Prepared) -> PlannedQuota:
     """Read a quota and find the cases that its cells can be drawn from.
 
     Raises:
@@ -163,7 +163,7 @@ def plan_quota(file: Path, prepared: Prepared) -> PlannedQuota:
     scenarios = prepared.scenarios
     categories = categories_of(scenarios)
     selected = sorted(set(categories.values()))
-    quota = read_quota(read_yaml(file), prepared.scheme, selected)
+    quota = read_quota(read_yaml(Path(file)), prepared.scheme, selected)
     planned = PlannedQuota(
         quota,
         Lanes(prepared.plan, quota),
@@ -181,8 +181,9 @@ def plan_quota(file: Path, prepared: Prepared) -> PlannedQuota:
     return planned
 
 
-def quota_standing(folder: Path) -> QuotaStanding | None:
+def quota_standing(folder: str | Path) -> QuotaStanding | None:
     """Return how a run stands to the quota it was last played with; None: it has none."""
+    folder = Path(folder)
     with RunStore.open(folder, readonly=True) as store:
         recorded = recorded_quota(store)
         if recorded is None:

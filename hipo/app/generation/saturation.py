@@ -27,7 +27,7 @@ Play = Callable[[PlayContext], Awaitable[RunOutcome]]
 class SaturatedPlay:
     """Plays larger and larger plans until the last dialogues add too few distinct ones.
 
-    Give it to ``generate_async`` as ``play``. ``curve`` is there when it has played.
+    Give it to :func:`hipo.generate` as ``play``. ``curve`` is there when it has played.
     """
 
     share: float

@@ -12,7 +12,8 @@ from hipo.app.generation.quota_rounds import QuotaRounds
 from hipo.app.judging.foils import foils_of, try_foils
 from hipo.app.judging.judges import Panels
 from hipo.app.judging.tools import equipped
-from hipo.app.models.batching import batching, check_batches
+from hipo.app.models.batch_apis import check_batches
+from hipo.app.models.batching import batching
 from hipo.app.models.endpoints import EndpointPool
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.executors import playing_executor
@@ -50,7 +51,7 @@ MOST_GROWTH = 4
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPlay:
-    """Plays a run's plan with verification; give it to ``generate_async`` as ``play``."""
+    """Plays a run's plan with verification; give it to :func:`hipo.generate` as ``play``."""
 
     overrides: VerificationOverrides
     accepted: int | None = None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hipo.app.models.resolution import ModelUse
 from hipo.app.running.interrupts import left_when_stopped
 from hipo.app.running.watching import Watcher
 from pipeline.batches.batcher import Batcher, BatchSender, digest_of
@@ -18,7 +17,6 @@ from pipeline.endpoints.endpoint import DirectSender, Sender
 from pipeline.endpoints.outage import WaitRules
 from pipeline.providers.foreign import ForeignProvider
 from pipeline.providers.protocol import Provider, Reply, Request
-from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipes.recipe import Limits
 from pipeline.spending.budget import Ledger, Reservation
@@ -37,36 +35,6 @@ SenderFactory = Callable[[Provider, float], Sender]
 
 RULES = BatchRules()
 """When batches are sent, and how often providers are asked about them."""
-
-
-def check_batches(uses: Iterable[ModelUse], limits: Limits) -> None:
-    """Do nothing if every model that costs something has a batch API, or nobody wants batches.
-
-    Raises:
-        UsageError: one has none, or is asked with two keys.
-    """
-    if not limits.batch:
-        return
-    variables: dict[ModelAddress, str | None] = {}
-    for use in uses:
-        entry = PROVIDERS.get(use.spec.provider)
-        if not entry.is_local and not entry.batches:
-            able = ", ".join(
-                f"{name}/" for name in PROVIDERS.names() if PROVIDERS.get(name).batches
-            )
-            raise UsageError(
-                f"{use.spec.name} has no batch API that hipo knows",
-                f"leave --batch out, or take a model of {able}",
-            )
-        spec = use.spec
-        variable = use.api_key_env or entry.key_env
-        address = ModelAddress(spec.provider, spec.base_url, spec.model)
-        if variables.setdefault(address, variable) != variable:
-            raise UsageError(
-                f"{spec.name} is asked with the keys of {variables[address]} and {variable}, and what"
-                " is asked of one model travels in one batch",
-                "give it one api_key_env, or leave --batch out",
-            )
 
 
 @asynccontextmanager

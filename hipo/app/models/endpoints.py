@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from hipo.app.models.batching import SenderFactory, check_batches
+from hipo.app.models.batch_apis import check_batches
+from hipo.app.models.batching import SenderFactory
 from hipo.app.models.resolution import ModelUse
 from pipeline.calls.client import Client, InFlight
 from pipeline.endpoints.capabilities import EndpointCapabilities

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from hipo.app.models.batch_apis import check_batch_apis
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipes.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
@@ -115,11 +116,13 @@ def check_used_in_plan(
 
 
 def check_some_batch(uses: Iterable[ModelUse]) -> None:
-    """Do nothing where a model is asked that does not run in this process.
+    """Do nothing where a model is asked that does not run in this process, and all such take batches.
 
     Raises:
-        UsageError: all models run in this process, so ``--batch`` changes nothing.
+        UsageError: all models run in this process, so ``--batch`` changes nothing; or one has no
+            batch API, or is asked with two keys.
     """
+    uses = tuple(uses)
     asked = {use.spec.name: PROVIDERS.get(use.spec.provider) for use in uses}
     if all(provider.is_local for provider in asked.values()):
         found = ", ".join(sorted(asked)) or "none"
@@ -128,3 +131,4 @@ def check_some_batch(uses: Iterable[ModelUse]) -> None:
             f" (asked: {found})",
             "leave --batch out, or name a model of a provider that takes batches",
         )
+    check_batch_apis(uses)

@@ -33,10 +33,10 @@ def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") ->
             that ``resume`` does not let us continue.
         InputError: a file the recipe names is not valid.
     """
+    check_named("resume", resume, Resume)
     check_output(folder)
     if not RunStore.exists(folder):
         return prepare(recipe)
-    check_named("resume", resume, Resume)
     if resume == "never":
         raise UsageError(
             f"{folder} holds a run already",

@@ -79,6 +79,32 @@ def test_workers_and_batches_exclude_each_other_in_the_estimate_too(
     assert not wire_server.seen
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("generate", "-n", "2", "-o", "run"),
+        ("study", "-n", "2", "-o", "run"),
+        ("evaluate", "gold", "--task", "hipo-utterance", "-o", "run"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_model_without_a_batch_api_is_refused_in_the_estimate_too(
+    asked: Hipo, command: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    result = asked(*command, "-m", "compatible/x", "--batch", *more)
+    assert result.code == ExitCode.USAGE
+    assert "compatible/x has no batch API that hipo knows" in result.err
+    assert not RUN.exists()
+
+
+def test_batches_of_a_recipe_are_refused_in_the_estimate_too(asked: Hipo) -> None:
+    Path("mine.yaml").write_text("n: 2\nlimits: {batch: true}\nmodels: {default: compatible/x}\n")
+    result = asked("generate", "mine.yaml", "--dry-run")
+    assert result.code == ExitCode.USAGE
+    assert "compatible/x has no batch API that hipo knows" in result.err
+
+
 def test_to_give_up_what_is_nowhere_is_refused(hipo: Hipo) -> None:
     refused = hipo("runs", "drop-batches", "nowhere")
     assert refused.code == 2

@@ -41,7 +41,7 @@ def asked(
     if server is not None:
         own |= {"base_url": server.openai_url}
     own |= settings or {}
-    base = EvaluationSettings(source="", tasks=(), models=(), **own)
+    base = EvaluationSettings(**own)
     return evaluate(
         run, tasks=tasks, models=models, output=folder, settings=base, page=False, **more
     )

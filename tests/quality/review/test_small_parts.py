@@ -63,6 +63,21 @@ def test_a_consent_text_that_says_nothing_is_refused(tmp_path: Path, content: by
         load_consent(path)
 
 
+@pytest.mark.parametrize("place", ["We keep {stored}.", "## Kept\n{stored}", "- {stored}"])
+def test_what_is_stored_cannot_be_lost_within_a_paragraph(tmp_path, place):
+    path = tmp_path / "mine.md"
+    path.write_text(f"# Study\n\n{place}\n\nYes.\n")
+    with pytest.raises(UsageError, match="stands among other words") as told:
+        load_consent(path)
+    assert "an empty line before and after it" in told.value.hint
+
+
+def test_a_line_of_spaces_is_an_empty_line(tmp_path):
+    path = tmp_path / "mine.md"
+    path.write_text("# Study\n \n{stored}\n\t\nYes.\n")
+    assert [block.kind for block in load_consent(path).blocks] == ["h1", "list", "p"]
+
+
 def test_translations_are_found_by_the_text_they_translate(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"language": "zh", "text": "Good  day.", "translation": "你好。"}\n')
