@@ -11,8 +11,9 @@ from typing import Any
 from jinja2 import TemplateError
 
 from outputs.training.training_set import Conversation
-from pipeline.providers.hf.chat import PLAIN_TEMPLATE, left_out, without_system
+from pipeline.providers.hf.chat import PLAIN_TEMPLATE, left_out
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
+from pipeline.providers.system_messages import without_system
 from pipeline.torch_setup import choose_device
 from scenarios.errors import UsageError
 

@@ -20,9 +20,10 @@ from pipeline.endpoints.endpoint import Unsettled
 from pipeline.endpoints.gate import EndpointGates
 from pipeline.endpoints.outage import WaitRules
 from pipeline.providers.batch_api import BatchApi, BatchLine
-from pipeline.providers.batch_results import custom_id, loaded
+from pipeline.providers.batch_results import custom_id
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.rate_limiter import ModelAddress, loop_time
+from pipeline.providers.untrusted import json_object
 from pipeline.spending.budget import Ledger, Reservation
 from pipeline.stopping.stop import BUDGET, Stop
 from pipeline.store.batches import BatchLog
@@ -173,7 +174,7 @@ class Batcher:
                 self._gather(queue, waiting)
             line = await waiting.line
             if line is not None:
-                return api.read(loaded(line), request)
+                return api.read(json_object(line), request)
             waiting = None
 
     # Gathering

@@ -12,10 +12,13 @@ from pipeline.providers.errors import (
     ContextExceeded,
     FieldRejected,
     Moderated,
+    OutOfFunds,
     ProviderError,
+    Unauthorised,
     UnknownModel,
 )
 from pipeline.providers.protocol import Reply, Request, Structured, Usage
+from pipeline.providers.system_messages import SYSTEM_ROLE
 from pipeline.spending.accounting import prompt_bound
 from pipeline.store.answering_models import called
 from pipeline.store.excess import NO_EXCESS
@@ -34,6 +37,14 @@ BOUNDS_FIELD = "maxLength"
 """The keyword of a schema that bounds a text, and stands for that which bounds a list, too."""
 _BOUNDS_REFUSED = re.compile(r"max_?(?:length|items)|grammar|repetition", re.IGNORECASE)
 """How servers speak of bounds they do not take; llama.cpp compiles schemas into grammars."""
+_OMITTED = "which is left out from now on"
+_LESSONS = {
+    SYSTEM_ROLE: "the endpoint takes no messages of the system; what they say begins the first of the"
+    " user from now on",
+    "max_tokens": "the endpoint rejects 'max_tokens'; the limit is sent as 'max_completion_tokens'",
+    "max_completion_tokens": "the endpoint rejects 'max_completion_tokens'; the limit is sent as"
+    " 'max_tokens'",
+}
 IGNORED_REPLIES = 3
 """Samples that a schema cannot have shaped, none before them keeping to it, after which it counts
 as ignored."""
@@ -52,7 +63,8 @@ class EndpointCapabilities:
         """Assume that everything is supported; bounds of texts only where ``bounds_texts`` says so."""
         self._notice = notice
         self.omit: frozenset[str] = frozenset()
-        """Body fields that were rejected, ``maxLength`` of the schema among them."""
+        """Body fields that were rejected, ``maxLength`` of the schema and the role of the system among
+        them."""
         self.bounds_texts = bounds_texts
         """Whether schemas bound the length of texts."""
         self.one_by_one = False
@@ -94,13 +106,13 @@ class EndpointCapabilities:
                 return False
             self.refuse_native(error.message)
             return True
-        if field in request.omit or (field in LENGTH_FIELDS and request.omit & LENGTH_FIELDS):
+        if not _can_be_omitted(field, request):
             return False
         if field == "n":
             self.ask_singly("rejects n > 1")
         if field not in self.omit:
             self.omit |= {field}
-            self._report(f"the endpoint rejects '{field}', which is left out from now on")
+            self._report(_LESSONS.get(field, f"the endpoint rejects '{field}', {_OMITTED}"))
         return True
 
     def refuse_bounds(self, why: str) -> None:
@@ -192,6 +204,14 @@ class EndpointCapabilities:
             self._notice(lesson)
 
 
+def _can_be_omitted(field: str, request: Request) -> bool:
+    """Whether a request has a field that it may do without."""
+    if field == SYSTEM_ROLE and all(message.role != "system" for message in request.messages):
+        return False
+    both_lengths = field in LENGTH_FIELDS and request.omit & LENGTH_FIELDS
+    return field not in request.omit and not both_lengths
+
+
 def _names_bounds(error: ProviderError) -> bool:
     """Whether an error speaks of the bounds in a schema."""
     return error.status in REFUSALS and _BOUNDS_REFUSED.search(error.message) is not None
@@ -255,7 +275,7 @@ class StructureProbe:
             return False
         if isinstance(error, UnknownModel) and error.field is not None:
             return False
-        if isinstance(error, ContextExceeded | Moderated):
+        if isinstance(error, ContextExceeded | Moderated | OutOfFunds | Unauthorised):
             return False
         # Others may have learnt, while this one was under way, that bounds are not taken.
         outdated = bool(sent.bounds) and not self._capabilities.bounds_texts

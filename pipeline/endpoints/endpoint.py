@@ -12,7 +12,7 @@ from typing import Protocol
 from pipeline.endpoints.capabilities import EndpointCapabilities, SamplesProbe, StructureProbe
 from pipeline.endpoints.run_link import Permit, PermitRequest, RunLink, Settlement
 from pipeline.endpoints.schema_evidence import keeps_to_schema
-from pipeline.endpoints.tries import Tries, refuse_no_tls, refuse_small_context
+from pipeline.endpoints.tries import Tries, refuse_small_context, refuse_wrong_address
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.outcome import outcome_of
 from pipeline.providers.prices import Price
@@ -246,7 +246,7 @@ class Endpoint:
             try:
                 choices = await self._attempt(request, account, permit, record)
             except ProviderError as error:
-                refuse_no_tls(error, answered=self._serves(permit))
+                refuse_wrong_address(error, answered=self._serves(permit))
                 refuse_small_context(
                     error, self.name, role, answered=self._has_answered(role, permit)
                 )

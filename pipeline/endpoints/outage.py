@@ -139,6 +139,9 @@ class Availability:
         self._erring: set[str] = set()
         """Cases whose requests came to errors since the last success."""
         self._refused_since: float | None = None
+        self._refusals = 0
+        self._asked_s = 0.0
+        """How long a pause each of these asks for, at least."""
 
     @property
     def away(self) -> bool:
@@ -240,7 +243,9 @@ class Availability:
     def _settled_in_service(self, sign: Sign, now: float) -> OutageNews | None:
         if sign == "slow_down":
             if self._refused_since is None:
-                self._refused_since = now
+                self._refused_since, self._refusals, self._asked_s = now, 0, self._last.asked_s
+            self._refusals += 1
+            self._asked_s = min(self._asked_s, self._last.asked_s)
             return None
         if sign != "nothing":
             self._refused_since = None
@@ -339,8 +344,14 @@ class Availability:
             if lasts >= rules.wait_s:
                 return outage.told(f" for {in_words(lasts)}" if rules.wait_s else "")
         if outage is None and self._refused_since is not None:
-            lasts = now - self._refused_since
-            if lasts >= max(rules.wait_s, rules.refused_s):
+            lasts, longest = now - self._refused_since, max(rules.wait_s, rules.refused_s)
+            if self._refusals > 1 and self._asked_s > longest:
+                return (
+                    f"{self._where} asks for a pause of {in_words(self._asked_s)} before it serves"
+                    f" {self._name} again, longer than is waited for ({in_words(longest)}):"
+                    f" {self._last.said[:LONGEST_SAID]}"
+                )
+            if lasts >= longest:
                 return (
                     f"{self._where} has refused every request for {self._name} for"
                     f" {in_words(lasts)} because of its rate (status 429)"

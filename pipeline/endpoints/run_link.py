@@ -268,7 +268,8 @@ class LocalRun:
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.endpoint)
         if gate is not None and permit.admission is not None:
-            came = call_sign(settlement.outcome, row, settlement.hint)
+            asked_s = settlement.retry_after_s
+            came = call_sign(settlement.outcome, row, settlement.hint, asked_s)
             gate.settle(permit.admission, came)
         if address is None or permit.entry is None:
             return

@@ -8,6 +8,7 @@ from typing import Literal
 from pipeline.providers.errors import (
     ContextExceeded,
     OutOfFunds,
+    QuotaUsedUp,
     ServerFault,
     TimedOut,
     Unauthorised,
@@ -42,6 +43,7 @@ _OF_FAILURES: dict[str, Sign] = {
     UnknownModel.code: "refused",
     ContextExceeded.code: "refused",
     OutOfFunds.code: "refused",
+    QuotaUsedUp.code: "refused",
     Unreachable.code: "broken",
     TimedOut.code: "silent",
     ServerFault.code: "erring",
@@ -65,12 +67,16 @@ class CallSign:
     """What it was for."""
     waited_s: float = 0.0
     """How long it was under way."""
+    asked_s: float = 0.0
+    """How long the endpoint asks not to be asked again."""
 
 
-def call_sign(outcome: CallOutcome, row: RequestRow, hint: str = "") -> CallSign:
-    """Return what the record of a request says of its endpoint."""
+def call_sign(
+    outcome: CallOutcome, row: RequestRow, hint: str = "", asked_s: float | None = None
+) -> CallSign:
+    """Return what the record of a request says of its endpoint, which asks for so long a pause."""
     sign = _sign_of(outcome, row)
-    return CallSign(sign, row.status, row.message, hint, row.case, row.latency_s)
+    return CallSign(sign, row.status, row.message, hint, row.case, row.latency_s, asked_s or 0.0)
 
 
 def _sign_of(outcome: CallOutcome, row: RequestRow) -> Sign:

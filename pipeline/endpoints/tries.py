@@ -12,7 +12,7 @@ from pipeline.providers.errors import (
     TimedOut,
     Unreachable,
 )
-from pipeline.providers.failures import NotConnected, NoTls
+from pipeline.providers.failures import NotConnected, NoTls, WrongPlace
 from pipeline.providers.outcome import outcome_of
 from pipeline.providers.retry import Backoff
 from scenarios.errors import UsageError
@@ -49,19 +49,19 @@ class Tries:
         return (self.unserved if unavailable else self.failures).after(error)
 
 
-def refuse_no_tls(error: ProviderError, *, answered: bool) -> None:
-    """Raise what the user has to mend where TLS with an endpoint does not come about at all.
+def refuse_wrong_address(error: ProviderError, *, answered: bool) -> None:
+    """Raise what the user has to mend where there is no model at the address, or no TLS with it.
 
     Once the endpoint answered, it is an outage like any other.
 
     Args:
         error: what a request ended with.
-        answered: whether the endpoint answered anything before, in this process.
+        answered: whether the endpoint answered anything before.
 
     Raises:
-        UsageError: it is TLS.
+        UsageError: it is the address.
     """
-    if isinstance(error, NoTls) and not answered:
+    if isinstance(error, NoTls | WrongPlace) and not answered:
         raise UsageError(error.message, error.hint)
 
 

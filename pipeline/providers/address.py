@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -11,8 +12,13 @@ KEY_OPTION = "--api-key-env (of judges --judge-api-key-env)"
 """What names the variable that holds a key, for whoever is told of it: actors and judges have their own."""
 
 
+CHAT_PATH = "/chat/completions"
+API_VERSION = re.compile(r"api-version=[\w.-]{1,40}")
+"""The one query that an address may have, which Azure asks for where deployments have paths."""
+
+
 def check_base_url(text: str) -> str:
-    """Return a base URL without its trailing slash.
+    """Return a base URL without its trailing slash, and without the path that is asked behind it.
 
     Raises:
         UsageError: it is not http(s), has no host, or carries what must not be stored with a run.
@@ -35,12 +41,20 @@ def check_base_url(text: str) -> str:
         raise UsageError(
             "--base-url is not an http(s) address", "e.g. --base-url http://127.0.0.1:8000/v1"
         )
-    if parts.query or parts.fragment:
+    if parts.fragment or (parts.query and not API_VERSION.fullmatch(parts.query)):
         raise UsageError(
             "--base-url contains a query or fragment",
-            "leave out everything from '?' or '#' on: the address is stored with the run",
+            "leave out everything from '?' or '#' on, but for ?api-version=...: the address is stored"
+            " with the run",
         )
-    return url
+    path, mark, query = url.partition("?")
+    return path.rstrip("/").removesuffix(CHAT_PATH).rstrip("/") + mark + query
+
+
+def chat_url(base_url: str) -> str:
+    """Return where chat completions are asked for; a query stays behind the path."""
+    path, mark, query = base_url.partition("?")
+    return f"{path.rstrip('/')}{CHAT_PATH}{mark}{query}"
 
 
 def is_loopback(url: str | None) -> bool:

@@ -10,11 +10,10 @@ from typing import Any
 
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.batch_api import BatchUnknown, StillUnknown
-from pipeline.providers.batch_results import loaded
 from pipeline.providers.capped_client import sdk_timeout
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.failures import broken_body
-from pipeline.providers.untrusted import identifier
+from pipeline.providers.untrusted import identifier, json_object
 
 PAGES = 50
 """Pages of a hundred batches that are looked through for one."""
@@ -57,7 +56,7 @@ class BatchCalls:
                 response = await method(
                     *arguments, timeout=sdk_timeout(allowed, whole=True), **named
                 )
-                answer = loaded(await response.http_response.aread())
+                answer = json_object(await response.http_response.aread())
                 self._compare_clocks(response.http_response.headers.get("date", ""))
         except ProviderError:
             raise

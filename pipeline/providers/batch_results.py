@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Container
 
-import orjson
-
 from pipeline.providers.body import LONGEST_BODY
+from pipeline.providers.untrusted import json_object
 
 
 async def placed_results(
@@ -56,7 +55,7 @@ def custom_id(token: str, place: int) -> str:
 
 def custom_id_of(line: bytes) -> str | None:
     """Return whose result a line is; None where it does not say."""
-    data = loaded(line)
+    data = json_object(line)
     found = data.get("custom_id")
     return found if isinstance(found, str) else None
 
@@ -69,12 +68,3 @@ def place_of(custom: str | None, token: str) -> int | None:
     if mine != token or not (place.isascii() and place.isdecimal()) or len(place) > 9:
         return None
     return int(place) if str(int(place)) == place else None
-
-
-def loaded(line: bytes) -> dict[str, object]:
-    """Return the JSON object of a line; an empty one where it is none."""
-    try:
-        data = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return {}
-    return data if isinstance(data, dict) else {}

@@ -11,12 +11,13 @@ import aiohttp
 import orjson
 from aiohttp.http_exceptions import HttpProcessingError
 
+from pipeline.providers.address import chat_url
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.body import LONGEST_BODY, read_capped
 from pipeline.providers.connection import HttpProvider, connect_within, connection_failure
 from pipeline.providers.posting import PostedAnswer, Poster
 from pipeline.providers.protocol import Reply, Request
-from pipeline.providers.wire_openai import body_of, read_reply
+from pipeline.providers.wire_openai import body_of, failed_generation, read_reply
 
 
 class CompatibleProvider(HttpProvider):
@@ -37,7 +38,7 @@ class CompatibleProvider(HttpProvider):
     ) -> None:
         """Prepare; connections are opened by the first request."""
         super().__init__(base_url, api_key, headers)
-        self._url = f"{base_url}/chat/completions"
+        self._url = chat_url(base_url)
         self._connections = max_concurrency
         self._headers = {"Content-Type": "application/json", **headers}
         if api_key is not None:
@@ -59,6 +60,9 @@ class CompatibleProvider(HttpProvider):
         except (aiohttp.ClientError, HttpProcessingError, OSError) as failure:
             raise connection_failure(failure, self.base_url, timeout_s) from failure
         if not _is_success(answer.status):
+            written = failed_generation(content) if answer.status == 400 else None
+            if written is not None:
+                return written
             raise self.refused(answer.status, answer.headers, content, body.keys())
         return self.read(read_reply, content, answer.headers, body.keys())
 

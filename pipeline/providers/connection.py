@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ssl
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
@@ -57,8 +58,8 @@ class HttpProvider:
 
     def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url: str | None = base_url
-        self._key = (api_key or "").encode()
         self._secrets = tuple(filter(None, (api_key, *headers.values())))
+        self._keys = [key.encode() for key in self._secrets if len(key) >= LONG_SECRET]
 
     def read(
         self,
@@ -71,8 +72,9 @@ class HttpProvider:
 
         What it says is stored: where a server repeats a long key, in whatever field, it is masked.
         """
-        if len(self._key) >= LONG_SECRET:
-            body = body.replace(self._key, MASK.encode())
+        body = body.removeprefix(BOM_UTF8)
+        for key in self._keys:
+            body = body.replace(key, MASK.encode())
         request_id = headers.get(self.request_id_header)
         try:
             reply = read(body, request_id and scrub(request_id, self._secrets))

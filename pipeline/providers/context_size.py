@@ -18,6 +18,7 @@ _NUMBER = r"(\d[\d,_]{0,14})"
 _LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
+        rf"n_ctx: {_NUMBER}",
         rf"tokens? > {_NUMBER}\s+maximum",
         rf"context limit: .{{1,40}}> ?{_NUMBER}",
         rf"must be <= ?{_NUMBER}",
@@ -30,6 +31,11 @@ _LIMITS = tuple(
 _SIZES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
+        rf"passed {_NUMBER} input tokens and requested {_NUMBER} output",
+        rf"too large: {_NUMBER}\..{{1,100}}has {_NUMBER} input tokens",
+        rf"given: {_NUMBER} `?inputs`? tokens and {_NUMBER}",
+        rf"context limit: {_NUMBER} \+ {_NUMBER} >",
+        rf"n_keep: {_NUMBER}",
         rf"requested\s+(?:a total of\s+)?(?:tokens\s*)?\(?{_NUMBER}",
         rf"resulted in {_NUMBER} tokens",
         rf"(?:request|input|token count|length)\s*\((?:length )?{_NUMBER}(?: tokens)?\)",
@@ -69,9 +75,9 @@ def exceeded_context(
 
 
 def _first_number(patterns: tuple[re.Pattern[str], ...], message: str) -> int | None:
-    """Return the number that the first matching pattern finds."""
+    """Return the number that the first matching pattern finds, or the sum: of prompt and answer."""
     for pattern in patterns:
         found = pattern.search(message)
         if found is not None:
-            return int(re.sub(r"\D", "", found[1]))
+            return sum(int(re.sub(r"\D", "", number)) for number in found.groups())
     return None

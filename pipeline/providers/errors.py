@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.providers.context_size import ContextSizes
-from pipeline.stopping.stop import OUT_OF_FUNDS
+from pipeline.stopping.stop import OUT_OF_FUNDS, QUOTA
 from scenarios.errors import RunError
 
 
@@ -95,6 +95,12 @@ class OutOfFunds(ProviderError):
     """The account has no credit or quota left (402, or 429 with ``insufficient_quota``)."""
 
     code = OUT_OF_FUNDS
+
+
+class QuotaUsedUp(OutOfFunds):
+    """A quota that comes back by itself, of a day or a month, is used up (429)."""
+
+    code = QUOTA
 
 
 class FieldRejected(ProviderError):

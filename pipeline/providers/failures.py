@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from pipeline.providers.context_size import ContextSizes, exceeded_context
+from pipeline.providers.error_body import ErrorBody, error_of, read_error
 from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
@@ -18,6 +18,7 @@ from pipeline.providers.errors import (
     NotProcessed,
     OutOfFunds,
     ProviderError,
+    QuotaUsedUp,
     RateLimited,
     ServerFault,
     TimedOut,
@@ -25,63 +26,64 @@ from pipeline.providers.errors import (
     UnknownModel,
     Unreachable,
 )
+from pipeline.providers.rejected_field import rejected_field
 from pipeline.providers.retry import asked_in_words, retry_after
-from pipeline.providers.untrusted import count, identifier
+from pipeline.providers.system_messages import SYSTEM_ROLE, refuses_system_role
+from pipeline.providers.untrusted import identifier, json_object
 from scenarios.log import scrub
 
 LONGEST_MESSAGE = 500
 """Characters kept of an endpoint's error message."""
-LONGEST_READ = 10_000
-"""Characters of an endpoint's error message that are looked at."""
-DEEPEST_ERROR = 12
-"""Envelopes around an error that are opened; gateways put a handful around each other's."""
 
 _NO_FUNDS = re.compile(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
     r"|billing[_ ]hard[_ ]limit|billing_error|billing_not_active|payment required"
     r"|reached your specified api usage limits|budget[_ ]exceeded|budget has been exceeded"
     r"|doesn't have any credits|used all available credits|credits are depleted"
+    r"|\bspend(?:ing)?(?: alert)? limit|key limit exceeded|\barrearage\b|freetieronly|余额不足"
     # Google says so of its rates, too
     r"|exceeded your current quota(?!.*(?:ai\.google\.dev|googleapis))",
     re.IGNORECASE | re.DOTALL,
 )
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _FLAGGED = re.compile(
-    r"requires moderation|input was flagged|content[_ ](?:filter|policy|management)|\brefusal\b",
+    r"requires moderation|input was flagged|content[_ ](?:filter|policy|management)|\brefusal\b"
+    r"|violates (?:\w+ ){0,3}(?:guidelines|polic)|safety_check",
     re.IGNORECASE,
 )
 _FILTERED = re.compile(
     r"^(?:\S+ )?content_filter\b|content[_ ]?policy[_ ]?violation|responsibleaipolicyviolation"
-    r"|content management policy|flagged as potentially violating",
+    r"|content management policy|flagged as potentially violating|data_inspection_failed",
     re.IGNORECASE,
 )
 """What a filter says with status 400, which means much else; ``content_filter`` as its code."""
 _WRONG_KEY = re.compile(
-    r"\binvalid_api_key\b|\b(?:invalid|incorrect|expired) api key|api key (?:not valid|expired)",
+    r"\binvalid_api_key\b|\b(?:invalid|incorrect|expired) api key|api key (?:not valid|expired)"
+    r"|missing or invalid authorization",
     re.IGNORECASE,
 )
 _GATEWAY_TIMEOUTS = frozenset({504, 524})
 """Who stands behind the gateway may have gone on computing."""
-_NOT_TAKEN = re.compile(
-    r"unsupported|not[ _]support|support only|only supports|unrecogni[sz]ed|unknown|unexpected"
-    r"|extra[_ ](?:inputs|forbidden|fields)|not permitted|not allowed|not available|not implemented"
-    r"|deprecated|cannot be (?:used|specified|set)|must be 1\b|should be 1\b|incompatible",
-    re.IGNORECASE,
-)
-_SCHEMA = re.compile(
-    r"response_format|output_config|output_format|json_schema|json schema|structured output"
-    r"|guided (?:decoding|json)",
-    re.IGNORECASE,
-)
 _NO_MODEL = re.compile(
-    r"model_not_found|invalid_model|model_not_supported|unknown[_ ]model\b|no such model\b"
+    r"model_not_(?:found|supported|available)|invalid_model|unknown[_ ]model\b|no such model\b"
+    r"|model_decommissioned|with on-demand throughput"
     r"|invalid model name|invalid model(?: id| identifier)?\s*(?:[:='\"`]|$)|not a valid model\b"
     r"|\bmodel\b[^\n]{0,120}\b(?:(?:does not|doesn't|not) exist|not found)\b",
     re.IGNORECASE,
 )
+_NO_MEMORY = re.compile(r"requires more (?:system|gpu) memory", re.IGNORECASE)
+_PATH_HINT = "is the path of --base-url right? many end in /v1"
+_WRONG_PLACE = re.compile(r"unexpected endpoint or method", re.IGNORECASE)
+_LONG_QUOTA = re.compile(
+    r"(?:\bper[- _]?|/ ?)(?:day|week|month)\b"
+    r"|\b(?:daily|weekly|monthly) (?:\w+ ){0,2}(?:limit|quota)",
+    re.IGNORECASE,
+)
+_SHORT_QUOTA = re.compile(r"(?:\bper[- _]?|/ ?)(?:sec(?:ond)?|min(?:ute)?|hour)\b", re.IGNORECASE)
+"""How endpoints speak of a quota that does not come back within an hour, and of one that does."""
+_PAUSE_NOT_MEANT = re.compile(r"(?:Requests|Tokens|Count)PerDay|\b[Ll]imit:? 0(?![\d.])")
+"""... and Google, which names a pause of seconds beside it; a quota of nothing is never renewed."""
 _STATUS_OF_KIND = {"rate_limit": 429, "overloaded": 529, "insufficient_quota": 429}
-_ENVELOPES = ("error", "errors", "detail", "message")
-_NEVER_LEFT_OUT = frozenset({"model", "messages", "system", "stream"})
 
 
 class NotConnected(Unreachable):
@@ -92,80 +94,8 @@ class NoTls(NotConnected):
     """TLS does not come about, and would not later: no trusted certificate, or no TLS at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorBody:
-    """The meaningful parts of an error body, whatever its shape."""
-
-    message: str = ""
-    kind: str = ""
-    """Its ``code`` and ``type``, space-separated."""
-    parameter: str | None = None
-    needed_tokens: int | None = None
-    """How long the prompt was, where there is a field for it."""
-    available_tokens: int | None = None
-    """How long it may be, where there is a field for it."""
-
-
-def read_error(body: bytes) -> ErrorBody:
-    """Read an error body in any of the shapes that endpoints and gateways use.
-
-    Known are ``{"error": {"message", "type", "code", "param"}}``, ``{"error": "text"}``,
-    ``{"detail": "text"}``, ``{"detail": [{"loc", "msg", "type"}]}``, the same without the
-    ``error`` envelope, a list of one such object, what a gateway quotes of the error behind it
-    (``{"metadata": {"raw": "..."}}``), and plain text.
-    """
-    try:
-        data: object = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        text = body[: 4 * LONGEST_READ].decode("utf-8", "replace").strip()[:LONGEST_READ]
-        return ErrorBody(message="" if text.startswith("<") else text)
-    return _error_body(data)
-
-
-def _error_body(data: object) -> ErrorBody:
-    """Return the innermost error of nested envelopes; of those nested without end nothing."""
-    for _ in range(DEEPEST_ERROR):
-        if isinstance(data, list):
-            inner = data[0] if data else None
-        elif isinstance(data, dict):
-            inners = (data.get(envelope) for envelope in _ENVELOPES)
-            inner = next((i for i in inners if isinstance(i, dict | list) and i), None)
-            if inner is None:
-                return _innermost(data)
-        else:
-            return ErrorBody(data[:LONGEST_READ] if isinstance(data, str) else "")
-        data = inner
-    return ErrorBody()
-
-
-def _innermost(data: Mapping[str, object]) -> ErrorBody:
-    """Read an error that has no other inside it."""
-    texts = (data.get(key) for key in ("message", "error", "detail", "msg"))
-    message = next((text for text in texts if isinstance(text, str)), "")
-    metadata = data.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    behind = read_error(raw.encode("utf-8", "replace")) if isinstance(raw, str) else ErrorBody()
-    return ErrorBody(
-        ": ".join(filter(None, (message, behind.message)))[:LONGEST_READ],
-        f"{_kind(data)} {behind.kind}".strip(),
-        _parameter(data) or behind.parameter,
-        count(data.get("n_prompt_tokens")),
-        count(data.get("n_ctx")),
-    )
-
-
-def _kind(data: Mapping[str, object]) -> str:
-    """Join the machine-readable names of an error."""
-    names = (data.get(key) for key in ("code", "type"))
-    return " ".join(str(name)[:200] for name in names if isinstance(name, str | int | float))
-
-
-def _parameter(data: Mapping[str, object]) -> str | None:
-    """Return the body field an error names, as ``param`` or as a validator's ``loc``."""
-    place = data.get("loc")
-    names = place if isinstance(place, list) else [data.get("param")]
-    fields = [name for name in names if isinstance(name, str) and name not in {"", "body"}]
-    return fields[0] if fields else None
+class WrongPlace(ServerFault):
+    """Something answers that is no model: a web page, or a server that knows no such path."""
 
 
 def from_status(
@@ -213,10 +143,9 @@ def from_status(
     lasting = _lasting(status, f"{reported.kind} {reported.message}", key_hint, make)
     if lasting is not None:
         return lasting
+    if status in {429, 498, 529}:
+        return _too_much(headers, reported, make)
     pause_s = retry_after(headers)
-    if status in {429, 529}:
-        asked = asked_in_words(reported.message) if pause_s is None else pause_s
-        return make(RateLimited, pause_s=asked)
     if status == 408:
         return make(TimedOut)
     if status in {409, 425} or status >= 500:
@@ -231,7 +160,7 @@ def _lasting(
     status: int, says: str, key_hint: str, make: Callable[..., ProviderError]
 ) -> ProviderError | None:
     """Return what waiting does not mend, whatever the status promises: funds, filters, key, size."""
-    if status == 402 or (status in {400, 403, 429} and _NO_FUNDS.search(says)):
+    if status == 402 or (status in {400, 403, 412, 429} and _NO_FUNDS.search(says)):
         return make(OutOfFunds, "top the account up, then resume the run")
     flagged = _FLAGGED if status == 403 else _FILTERED
     if status in {400, 403} and flagged.search(says):
@@ -240,7 +169,29 @@ def _lasting(
         return make(Unauthorised, key_hint)
     if status in {413, 429} and _TOO_LARGE.search(says):
         return make(BadRequest, "lower max_tokens, or have the account's limits raised")
+    return _of_model(status, says, make)
+
+
+def _of_model(status: int, says: str, make: Callable[..., ProviderError]) -> ProviderError | None:
+    """Return what a server says of its model with a status that promises a passing fault."""
+    if status in {400, 422, 500} and refuses_system_role(says):
+        return make(FieldRejected, "its model knows no messages of the system", field=SYSTEM_ROLE)
+    if status == 500 and _NO_MEMORY.search(says):
+        return make(BadRequest, "take a smaller model, or give the server a smaller context")
     return None
+
+
+def _too_much(
+    headers: Mapping[str, str], reported: ErrorBody, make: Callable[..., ProviderError]
+) -> ProviderError:
+    """Tell a rate that is exceeded, which passes, from a quota of a day or longer."""
+    named = (retry_after(headers), reported.pause_s, asked_in_words(reported.message))
+    pause_s = next((seconds for seconds in named if seconds is not None), None)
+    says = f"{reported.kind} {reported.message}"
+    is_long = _LONG_QUOTA.search(says) and not _SHORT_QUOTA.search(says)
+    if _PAUSE_NOT_MEANT.search(says) or (pause_s is None and is_long):
+        return make(QuotaUsedUp)
+    return make(RateLimited, pause_s=pause_s)
 
 
 def _refusal(
@@ -254,7 +205,7 @@ def _refusal(
         return make(
             ContextExceeded, "give the model a larger context, or play fewer turns", sizes=sizes
         )
-    field = _rejected_field(reported, sent)
+    field = rejected_field(reported, sent)
     if field is not None:
         return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
     if _NO_MODEL.search(f"{reported.kind} {reported.message}"):
@@ -263,31 +214,6 @@ def _refusal(
         return make(UnknownModel, "check the model's name and --base-url")
     named = reported.parameter if reported.parameter in sent else None
     return make(BadRequest, f"check '{named}'" if named else "", field=named)
-
-
-def _rejected_field(reported: ErrorBody, sent: Collection[str]) -> str | None:
-    """Return the body field that an error says is not taken, if it is one that was sent.
-
-    A field that is merely out of range is the user's to mend, not to be dropped: the error has to
-    speak of not supporting or not knowing it.
-    """
-    for carrier in ("response_format", "output_config"):
-        names_it = (reported.parameter or "").split(".")[0] == carrier
-        if carrier in sent and (names_it or _SCHEMA.search(reported.message)):
-            return carrier
-    droppable = [name for name in sent if name not in _NEVER_LEFT_OUT]
-    if not _NOT_TAKEN.search(f"{reported.kind} {reported.message}"):
-        return None
-    if reported.parameter is not None:
-        root = re.split(r"[.\[]", reported.parameter)[0]
-        return root if root in droppable else None
-    quoted = [
-        name for name in droppable if re.search(rf"[`'\"]{re.escape(name)}\b", reported.message)
-    ]
-    bare = [name for name in droppable if re.search(rf"\b{re.escape(name)}\b", reported.message)]
-    # one-letter names occur in prose, so that bare 'n' proves nothing
-    found = quoted or [name for name in bare if len(name) > 1]
-    return min(found, key=reported.message.find) if found else None
 
 
 def broken_body(why: str, *, request_id: str | None = None) -> ServerFault:
@@ -301,8 +227,12 @@ def no_json(body: bytes, request_id: str | None = None) -> ServerFault:
     start = body[:200].lstrip()
     why = "it is not JSON"
     if start.startswith(b"<"):
-        why = "it is a web page, not JSON (is the path of --base-url right? many end in /v1)"
-    elif start.startswith((b"data:", b"event:")):
+        return WrongPlace(
+            "the endpoint's answer is a web page, not JSON",
+            hint=_PATH_HINT,
+            request_id=request_id,
+        )
+    if start.startswith((b"data:", b"event:")):
         why = "it is a stream of events, which was not asked for"
     return broken_body(why, request_id=request_id)
 
@@ -315,27 +245,24 @@ def disguised(
     Some gateways send ``{"error": {"code": 429, ...}}`` with status 200, or the like in the place of
     a choice: what was computed up to then may have been billed.
     """
-    try:
-        data: object = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(data, dict):
-        return None
+    data = json_object(body)
     if not data.get("error"):
-        data = _failed_choice(data)
-        if data is None:
+        failed = _failed_choice(data)
+        if failed is None:
             return None
-        if _status_in(data["error"]) != 429:
-            reported = _error_body(data)
+        if _status_in(failed["error"]) != 429:
+            reported = error_of(failed)
             return broken_body(scrub(reported.message, secrets)[:LONGEST_MESSAGE])
-        body = orjson.dumps(data)
+        data, body = failed, orjson.dumps(failed)
     inner = data["error"] if isinstance(data["error"], dict) else data
     status = _status_in(inner)
-    reported = _error_body(data)
+    reported = error_of(data)
     if status is None:
         status = next((s for words, s in _STATUS_OF_KIND.items() if words in reported.kind), None)
     if status is None:
-        return broken_body(scrub(reported.message, secrets)[:LONGEST_MESSAGE])
+        says = scrub(reported.message, secrets)[:LONGEST_MESSAGE]
+        is_place = _WRONG_PLACE.search(says) is not None
+        return WrongPlace(says, hint=_PATH_HINT) if is_place else broken_body(says)
     return from_status(status, headers, body, sent=sent, secrets=secrets)
 
 

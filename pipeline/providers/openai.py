@@ -10,7 +10,7 @@ import openai
 import orjson
 from openai._models import FinalRequestOptions
 
-from pipeline.providers.address import KEY_OPTION
+from pipeline.providers.address import KEY_OPTION, chat_url
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
@@ -76,7 +76,7 @@ class OpenAIProvider(HttpProvider):
         """Prepare; connections are opened by the first request."""
         super().__init__(base_url, api_key, headers)
         # a whole address: the SDK takes long to join a relative one to its base
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._url = chat_url(base_url)
         self._prepared: dict[float, FinalRequestOptions] = {}
         self.client = _Sdk(
             api_key=api_key,

@@ -201,7 +201,12 @@ def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
         return entry.default_url
     if entry.is_local:
         raise UsageError(f"{name} runs on this machine and takes no --base-url", "leave it out")
-    return check_base_url(base_url)
+    url = check_base_url(base_url)
+    if "?" in url and not entry.needs_url:
+        raise UsageError(
+            f"{name} takes no --base-url with a query", f"write it as compatible/{name.model}"
+        )
+    return url
 
 
 def check_takes_key(name: ModelName, api_key_env: str | None) -> None:
@@ -253,7 +258,8 @@ def build_provider(
     Args:
         name: the model.
         base_url: where to send requests instead of the provider's own address.
-        api_key_env: the environment variable that holds the key, instead of the usual one.
+        api_key_env: the environment variable that holds the key, instead of the usual one;
+            ``HEADER:VARIABLE`` sends it in that header, as it is.
         max_concurrency: size of the connection pool.
         headers: further HTTP headers, sent as they are.
 
@@ -263,11 +269,16 @@ def build_provider(
     entry = PROVIDERS.get(name.provider)
     url = effective_base_url(name, base_url)
     _check_package(str(name), entry)
-    key = _key(name, api_key_env or entry.key_env)
+    header, variable = _header_and_variable(name, entry, api_key_env)
+    key = _key(name, variable or entry.key_env)
+    further = {**(headers or {}), **({header: key} if header and key else {})}
     with told_of_plugin(PROVIDERS, name.provider):
         build = imported(entry.build) if isinstance(entry.build, str) else entry.build
         provider: Provider = build(
-            base_url=url, api_key=key, max_concurrency=max_concurrency, headers=headers or {}
+            base_url=url,
+            api_key=None if header else key,
+            max_concurrency=max_concurrency,
+            headers=further,
         )
         if name.provider not in PROVIDERS.shipped:
             provider = imported("pipeline.providers.foreign:ForeignProvider")(provider)
@@ -299,6 +310,28 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 _VARIABLE = re.compile(r"[A-Z]{1,20}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 """What is taken for the name of a variable, though none of this name is set; not for a key."""
+
+
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,40}")
+
+
+def _header_and_variable(
+    name: ModelName, entry: ProviderExtension, given: str | None
+) -> tuple[str, str | None]:
+    """Return in which header a key is sent, if it is named, and which variable holds it.
+
+    Raises:
+        UsageError: a header is named for a provider that has one of its own.
+    """
+    header, colon, variable = (given or "").partition(":")
+    if not colon or not _HEADER.fullmatch(header):
+        return "", given
+    if not entry.needs_url:
+        raise UsageError(
+            f"{name} sends its key in a header of its own",
+            f"give {KEY_OPTION} the name of the variable alone",
+        )
+    return header, variable
 
 
 def _key(name: ModelName, variable: str | None) -> str | None:

@@ -15,10 +15,12 @@ from pipeline.providers.errors import ProviderError, RateLimited
 LONGEST_RETRY_AFTER_S = 86_400.0
 """A longer pause than this day is no pause, and taken for none."""
 
-_IN_WORDS = re.compile(
-    r"\b(?:retry|try again) in (?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,12})?) ?(ms|s))?",
-    re.IGNORECASE,
-)
+EARLIEST_MOMENT_S = 1e9
+"""A greater number of seconds is a moment, counted from 1970 on, and no pause."""
+
+_PAUSE = r"(?:(\d{1,6}) ?h[a-z]*)? ?(?:(\d{1,6}) ?m(?!s|illi)[a-z]*)? ?(?:(\d{1,9}(?:\.\d{1,12})?) ?(ms|s))?"
+_SECONDS = re.compile(_PAUSE, re.IGNORECASE)
+_IN_WORDS = re.compile(rf"\b(?:retry|try again) (?:in|after) {_PAUSE}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,10 @@ class Backoff:
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Read how many seconds an endpoint asks to wait, from any of the spellings in use.
 
-    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Header
-    names are compared without case; a value that is neither, lies in the past, or is longer than a
-    day gives None: no run waits for the year 9999.
+    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Where both
+    are missing, ``x-ratelimit-reset`` counts, which may hold seconds, or seconds or milliseconds since
+    1970. Header names are compared without case; a value that is neither, lies in the past, or is
+    longer than a day gives None: no run waits for the year 9999.
     """
     lowered = {name.lower(): value.strip() for name, value in headers.items()}
     seconds = _number(lowered.get("retry-after-ms"))
@@ -102,8 +105,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         return _plausible(seconds / 1000.0)
     text = lowered.get("retry-after")
     if text is None:
-        return None
+        return _until_reset(_number(lowered.get("x-ratelimit-reset")), now)
     seconds = _number(text)
+    if seconds is None:
+        seconds = seconds_of(text)
     if seconds is not None:
         return _plausible(seconds)
     try:
@@ -116,9 +121,28 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return _plausible(delta) if delta > 0 else None
 
 
+def _until_reset(reset: float | None, now: datetime | None) -> float | None:
+    """Return the seconds until a limit is lifted, from any number that says when."""
+    if reset is None:
+        return None
+    if reset >= 1_000 * EARLIEST_MOMENT_S:
+        reset /= 1_000
+    if reset >= EARLIEST_MOMENT_S:
+        reset -= (now or datetime.now(UTC)).timestamp()
+    return _plausible(reset) if reset > 0 else None
+
+
 def asked_in_words(message: str) -> float | None:
     """Return how many seconds the words of a refusal ask to wait, e.g. ``retry in 1m3.5s``."""
-    found = _IN_WORDS.search(message)
+    return _seconds(_IN_WORDS.search(message))
+
+
+def seconds_of(text: str) -> float | None:
+    """Return a pause in seconds, e.g. of ``1m3.5s``; None where the text is none."""
+    return _seconds(_SECONDS.fullmatch(text))
+
+
+def _seconds(found: re.Match[str] | None) -> float | None:
     if found is None or not any(found.groups()):
         return None
     hours, minutes, rest, unit = found.groups()
@@ -139,4 +163,4 @@ def _number(text: str | None) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 0.0 <= value < 1e12 else None
+    return value if 0.0 <= value < 1e13 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import orjson
+
 MOST_TOKENS = 20_000_000
 """A larger count of tokens is a mistake of the endpoint's, and as good as none: no model reads or
 writes half as many in one request."""
@@ -31,6 +33,15 @@ def identifier(value: object) -> str | None:
         kept = kept.encode("utf-8", "replace").decode()
         kept = "".join(mark if mark.isprintable() else "?" for mark in kept)
     return kept or None
+
+
+def json_object(data: bytes) -> dict[str, object]:
+    """Return a JSON object; an empty one where it is none."""
+    try:
+        found = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def storable(text: str) -> str:

@@ -9,8 +9,10 @@ from typing import Literal
 import orjson
 
 from pipeline.providers.failures import broken_body, no_json
+from pipeline.providers.openai_events import joined_events
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
-from pipeline.providers.untrusted import MOST_TOKENS, count, identifier
+from pipeline.providers.system_messages import SYSTEM_ROLE, without_system
+from pipeline.providers.untrusted import MOST_TOKENS, count, identifier, json_object
 
 LengthField = Literal["max_tokens", "max_completion_tokens"]
 _FIELDS: Mapping[LengthField, tuple[LengthField, ...]] = {
@@ -47,7 +49,7 @@ def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[
     limit = next((name for name in _FIELDS[length_field] if name not in request.omit), None)
     body: dict[str, object] = {
         "model": request.model,
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "messages": _messages(request),
         "seed": request.seed,
     }
     if limit is not None:
@@ -73,6 +75,12 @@ def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[
     return body
 
 
+def _messages(request: Request) -> list[dict[str, str]]:
+    """Return the messages; what those of the system say may have to begin the first of another."""
+    rows = [{"role": message.role, "content": message.content} for message in request.messages]
+    return without_system(rows) if SYSTEM_ROLE in request.omit else rows
+
+
 def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     """Read the answer's body.
 
@@ -82,7 +90,9 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     try:
         answer = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise no_json(data, request_id) from error
+        answer = joined_events(data)
+        if answer is None:
+            raise no_json(data, request_id) from error
     given = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(given, list):
         raise broken_body("it has no list of choices", request_id=request_id)
@@ -104,6 +114,15 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     )
 
 
+def failed_generation(data: bytes) -> Reply | None:
+    """Return the answer inside an error that says it did not keep to the schema, as Groq has it.
+
+    It was computed, and the model can be told what is wrong with it. None: it is another error.
+    """
+    text = _inside(json_object(data), "error", "failed_generation")
+    return Reply((Choice(text, "other"),), usage=None) if isinstance(text, str) else None
+
+
 def read_usage(data: object) -> Usage | None:
     """Read token counts in the spellings of OpenAI, DeepSeek and their likes; None if absent."""
     if not isinstance(data, dict):
@@ -115,6 +134,7 @@ def read_usage(data: object) -> Usage | None:
         _inside(data, "prompt_tokens_details", "cached_tokens"),
         data.get("prompt_cache_hit_tokens"),
         data.get("cached_tokens"),
+        data.get("cache_read_input_tokens"),
     )
     written = _first_count(
         _inside(data, "prompt_tokens_details", "cache_write_tokens"),

@@ -25,7 +25,8 @@ class ModelSettings(Strict):
     """``provider/model``, e.g. ``openai/gpt-4o``, ``compatible/qwen3`` or ``offline/rules``."""
     base_url: str | None = None
     api_key_env: str | None = None
-    """Name of the environment variable that holds the key; never the key itself."""
+    """Name of the environment variable that holds the key, never the key itself; ``HEADER:VARIABLE``
+    sends it in that header."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: AnswerTokens | None = None

@@ -54,7 +54,8 @@ class RequestRow(RequestOrigin):
     """``native`` if the schema was sent along, ``instruct`` if the prompt alone describes it,
     ``ignored`` if it was sent along and the reply shows that it was not enforced."""
     omitted: str = ""
-    """Body fields left out because the endpoint had rejected them, sorted, space-separated."""
+    """Body fields left out because the endpoint had rejected them, sorted, space-separated;
+    ``system_role`` where the system's messages begin the user's."""
     n_asked: int = 1
     n_got: int = 0
     prompt_tokens: int | None = None

@@ -6,7 +6,14 @@ import logging
 import pytest
 
 from pipeline.endpoints.schema_evidence import keeps_to_schema
-from pipeline.providers.errors import BadRequest, FieldRejected, Moderated, RateLimited
+from pipeline.providers.errors import (
+    BadRequest,
+    FieldRejected,
+    Moderated,
+    OutOfFunds,
+    RateLimited,
+    Unauthorised,
+)
 from pipeline.providers.failures import from_status
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.spending.budget import BudgetReached, Ledger
@@ -290,3 +297,38 @@ async def test_whoever_waits_while_an_endpoint_counts_more_than_it_may_keeps_the
     assert ledger.held_usd == 0
     (told,) = b.notices
     assert lesson in told
+
+
+NO_SYSTEM = refusal("System role not supported")
+
+
+@pytest.mark.anyio
+async def test_a_model_that_knows_no_system_role_is_told_once_and_asked_without_it():
+    provider = ByRule(lambda r: reply(SOUND) if "system_role" in r.omit else NO_SYSTEM)
+    b = Bench(provider)
+    await b.ask(seed=1)
+    await b.ask(seed=2)
+    assert [sorted(request.omit) for request in provider.requests] == [
+        [],
+        ["system_role"],
+        ["system_role"],
+    ]
+    (told,) = b.notices
+    assert "takes no messages of the system" in told
+
+
+@pytest.mark.anyio
+async def test_who_refuses_the_roles_without_a_system_message_too_is_not_asked_for_ever():
+    provider = ByRule(lambda r: NO_SYSTEM)
+    with pytest.raises(FieldRejected, match="System role not supported"):
+        await Bench(provider).ask()
+    assert len(provider.requests) <= 3
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("kind", [OutOfFunds, Unauthorised])
+async def test_an_account_that_is_refused_is_not_asked_again_without_the_schema(kind):
+    provider = ByRule(lambda r: kind("no", status=400))
+    with pytest.raises(kind):
+        await Bench(provider).ask()
+    assert len(provider.requests) == 1

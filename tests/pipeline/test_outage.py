@@ -365,6 +365,27 @@ def test_one_success_among_refusals_for_the_rate_begins_the_time_anew():
     assert w.it.given_up(w.now) is None
 
 
+def test_a_pause_longer_than_is_waited_for_is_not_waited_for_once_it_was_named_twice():
+    w = Watched(rules=WaitRules(wait_s=600.0))
+    w.settle(w.admit(), "slow_down", asked_s=36_000.0, said="limit of the day")
+    assert w.it.given_up(w.now) is None
+    w.settle(w.after(60.0).admit(), "slow_down", asked_s=35_940.0, said="limit of the day")
+    told = w.it.given_up(w.now)
+    assert "a pause of 9 h 59 min before it serves compatible/m again" in told
+    assert told.endswith("limit of the day")
+
+
+@pytest.mark.parametrize("between", ["answered", "failed"])
+def test_a_long_pause_that_is_not_named_twice_in_a_row_stops_nothing(between):
+    w = Watched(rules=WaitRules(wait_s=600.0))
+    for _ in range(3):
+        w.settle(w.admit(), "slow_down", asked_s=36_000.0)
+        w.settle(w.after(1.0).admit(), between)
+    w.settle(w.admit(), "slow_down", asked_s=36_000.0)
+    w.settle(w.admit(), "slow_down", asked_s=5.0)
+    assert w.it.given_up(w.now) is None
+
+
 def test_not_to_wait_does_not_mean_to_stop_at_the_first_refusal_for_the_rate():
     w = Watched(rules=WaitRules(wait_s=0.0))
     w.settle(w.admit(), "slow_down")

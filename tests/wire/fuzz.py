@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from pipeline.calls.records import choice_row, parse_sample
 from pipeline.endpoints.schema_evidence import keeps_to_schema
 from pipeline.providers import wire_anthropic, wire_openai
+from pipeline.providers.error_body import read_error
 from pipeline.providers.errors import ProviderError
-from pipeline.providers.failures import disguised, from_status, read_error
+from pipeline.providers.failures import disguised, from_status
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Usage
 from pipeline.providers.retry import retry_after
 from prompts.responses import utterance_format

@@ -158,7 +158,6 @@ def _bodies() -> Iterable[HostileReply]:
         "null": b"null",
         "true": b"true",
         "list": b"[" + sound + b"]",
-        "mark": b"\xef\xbb\xbf" + sound,
         "utf-16": sound.decode().encode("utf-16"),
         "latin-1": sound.replace(b"good", "g\u00fct".encode("latin-1")),
         "not-utf-8": sound.replace(b"good", b"\xff\xfe\xc0\x80"),
@@ -169,12 +168,13 @@ def _bodies() -> Iterable[HostileReply]:
         "nested-objects": b'{"choices":' * 100_000,
         "nested-sound": b'{"choices":' * 1_000 + b"1" + b"}" * 1_000,
         "html": b"<html><body>Bad gateway</body></html>",
-        "stream": b"data: " + sound + b"\n\ndata: [DONE]\n\n",
         "single-quotes": str(json.loads(sound)).encode(),
         "packed": bytes(range(256)),
     }
     for name, body in bodies.items():
         yield HostileReply(f"body-{name}", "server_fault", body)
+    yield _openai("body-mark", b"\xef\xbb\xbf" + sound)
+    yield _openai("body-stream", b"data: " + sound + b"\n\ndata: [DONE]\n\n")
     yield _openai("body-duplicate-keys", sound[:-1] + b', "usage": 1, "usage": [], "id": 1}')
     yield HostileReply(
         "endless", "server_fault", lambda: itertools.repeat(b'{"a": "' + b"x" * 60_000)

@@ -117,6 +117,7 @@ class WireServer:
         """Listen on 127.0.0.1, on the running loop."""
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self._openai)
+        app.router.add_post("/{base:.*}chat/completions", self._openai)
         app.router.add_post("/v1/messages", self._anthropic)
         app.add_routes(self.batches.routes())
         self._runner = web.AppRunner(

@@ -181,7 +181,11 @@ _BY_HEADING: Mapping[OptionGroup, tuple[RecipeOption, ...]] = {
             rare=True,
         ),
         RecipeOption("models.default.base_url", "Where to send requests."),
-        RecipeOption("models.default.api_key_env", "Variable that holds the key.", rare=True),
+        RecipeOption(
+            "models.default.api_key_env",
+            "Variable that holds the key; HEADER:VARIABLE sends it in that header.",
+            rare=True,
+        ),
         RecipeOption("models.default.temperature", "Default 0.2.", float, rare=True),
         RecipeOption("models.default.top_p", "Default 0.6.", float, rare=True),
         RecipeOption("models.default.max_tokens", "Longest answer; default 1024.", int, rare=True),

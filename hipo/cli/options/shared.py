@@ -151,7 +151,7 @@ def _overrides(
     ),
     judge_base_url: str | None = _JUDGE_BASE_URL,
     judge_api_key_env: str | None = typer.Option(
-        None, "--judge-api-key-env", hidden=True, help="Variable that holds their key."
+        None, "--judge-api-key-env", hidden=True, help="Variable that holds their key, or HEADER:VARIABLE."
     ),
 ) -> VerificationOverrides:  # fmt: skip
     return VerificationOverrides(

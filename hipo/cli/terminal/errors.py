@@ -60,6 +60,10 @@ ENDINGS: Mapping[str, tuple[ExitCode, str]] = {
     stop.UNAVAILABLE: (
         ExitCode.UNAVAILABLE, "once the endpoint answers, go on with the same command"
     ),
+    stop.QUOTA: (
+        ExitCode.UNAVAILABLE,
+        "take another model or account, or wait until it is renewed; then the same command",
+    ),
     stop.REFUSED: (ExitCode.REFUSED, "look at the failures with: hipo show RUN --failed"),
     stop.STORE: (
         ExitCode.STORE, "make room on the disk, or end what locks the run, then the same command"

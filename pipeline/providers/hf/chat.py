@@ -10,6 +10,7 @@ from jinja2.exceptions import TemplateError, TemplateSyntaxError
 
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.hf.settings import PLAIN, LocalSettings
+from pipeline.providers.system_messages import without_system
 from pipeline.torch_setup import tokenizing_on_all_cores
 from prompts.question import Message
 from scenarios.errors import UsageError
@@ -154,12 +155,3 @@ def left_out(messages: Sequence[dict[str, str]], text: str) -> str | None:
         if message["role"] != "assistant" and "".join(message["content"].split()) not in whole:
             return message["role"]
     return None
-
-
-def without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Put what the system messages say at the head of the first other message."""
-    system = [message["content"] for message in messages if message["role"] == "system"]
-    others = [dict(message) for message in messages if message["role"] != "system"]
-    if system and others:
-        others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
-    return others

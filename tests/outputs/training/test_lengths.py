@@ -13,7 +13,7 @@ from outputs.training.lengths import (
     plan_lengths,
 )
 from outputs.training.training_set import TrainingRow
-from pipeline.providers.hf.chat import without_system
+from pipeline.providers.system_messages import without_system
 from scenarios.errors import UsageError
 
 

@@ -3,13 +3,11 @@
 import orjson
 import pytest
 
+from pipeline.providers.error_body import read_error
 from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
     FieldRejected,
-)
-from pipeline.providers.failures import (
-    read_error,
 )
 from tests.pipeline.providers.test_failures import GEMINI, fail, openai
 
@@ -93,6 +91,17 @@ def test_the_message_is_found_in_whatever_shape_the_body_has(body, message):
             openai("Invalid schema", "invalid_value", "response_format.json_schema.schema"),
             "response_format",
         ),
+        (400, {"error": "The specified schema has too many states"}, "response_format"),
+        (400, {"message": "`temperature` and `top_p` cannot both be specified."}, "top_p"),
+        (400, openai("invalid temperature: only 1 is allowed for this model"), "temperature"),
+        (400, openai("`temperature` may only be set to 1 when thinking is on."), "temperature"),
+        (400, {"error": "Argument not supported on this model: topP"}, "top_p"),
+        (422, {"message": "body.seed : Extra inputs are not permitted", "param": "x"}, "seed"),
+        (400, openai("This model doesn't support the temperature field."), "temperature"),
+        (400, openai("System role not supported"), "system_role"),
+        (400, openai("Developer instruction is not enabled for models/gemma"), "system_role"),
+        (400, openai("'messages[0].role' does not support 'system' here"), "system_role"),
+        (422, {"error": "Template error: Conversation roles must alternate"}, "system_role"),
     ],
 )
 def test_a_field_that_is_not_taken_is_named(status, body, field):
@@ -154,7 +163,7 @@ def test_a_field_out_of_range_or_not_ours_is_the_users_to_mend(body):
                 "'max_tokens' or 'max_completion_tokens' is too large: 1024. This model's maximum"
                 " context length is 512 tokens and your request has 300 input tokens"
             ),
-            (300, 512),
+            (1324, 512),
         ),
         (openai("prompt is too long: 208310 tokens > 200000 maximum"), (208310, 200000)),
         (
@@ -162,13 +171,27 @@ def test_a_field_out_of_range_or_not_ours_is_the_users_to_mend(body):
                 "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000,"
                 " decrease input length or `max_tokens` and try again"
             ),
-            (None, 200000),
+            (211333, 200000),
         ),
         (
             openai(
                 "The decoder prompt (length 3000) is longer than the maximum model length of 2048"
             ),
             (3000, 2048),
+        ),
+        (
+            openai(
+                "You passed 3977 input tokens and requested 1024 output tokens. However, the"
+                " model's context length is only 4096 tokens, so that they do not fit."
+            ),
+            (5001, 4096),
+        ),
+        (
+            {
+                "error": "The number of tokens to keep is greater than the context length"
+                " (n_keep: 5000>= n_ctx: 4096)"
+            },
+            (5000, 4096),
         ),
         (
             openai(

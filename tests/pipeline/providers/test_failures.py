@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
+    FieldRejected,
     Moderated,
     OutOfFunds,
+    QuotaUsedUp,
     RateLimited,
     ServerFault,
     TimedOut,
@@ -24,7 +26,17 @@ from pipeline.providers.failures import (
 )
 
 SENT = frozenset(
-    {"model", "messages", "temperature", "seed", "n", "response_format", "max_tokens", "top_k"}
+    {
+        "model",
+        "messages",
+        "temperature",
+        "top_p",
+        "seed",
+        "n",
+        "response_format",
+        "max_tokens",
+        "top_k",
+    }
 )
 
 
@@ -38,6 +50,8 @@ TOO_LARGE = (
     "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000,"
     " Requested 30601. The input or output tokens must be reduced in order to run successfully."
 )
+TPD = "Rate limit reached for model `m` on tokens per day (TPD): Limit 100000, Used 97050."
+PER_DAY = {"details": [{"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}]}
 FILTERED = (
     "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
     " Please modify your prompt and retry."
@@ -114,6 +128,31 @@ def openai(message, code=None, param=None, kind="invalid_request_error"):
         (400, openai("the value does not suit this model"), BadRequest),
         (413, b"", BadRequest),
         (307, b"", BadRequest),
+        (
+            429,
+            {"message": "Too many tokens per day, please wait before trying again."},
+            QuotaUsedUp,
+        ),
+        (429, {"message": "Your key is limited to 1000 API calls / month."}, QuotaUsedUp),
+        (429, {"message": "Your key is limited to 40 API calls / minute."}, RateLimited),
+        (429, {"message": "The limits are 10 requests per minute, 500 per day."}, RateLimited),
+        (429, openai(f"{TPD} Please try again in 9m38.016s."), RateLimited),
+        (429, openai(TPD), QuotaUsedUp),
+        (429, [{"error": {"message": GEMINI, **PER_DAY}}], QuotaUsedUp),
+        (429, [{"error": {"message": f"{GEMINI} limit: 0, model: m"}}], QuotaUsedUp),
+        (498, openai("Flex tier capacity exceeded", "capacity_exceeded"), RateLimited),
+        (400, openai("Organization has reached its spend limit"), OutOfFunds),
+        (403, {"error": {"message": "Key limit exceeded (total limit)."}}, OutOfFunds),
+        (400, {"error": {"code": "Arrearage", "message": "Access denied"}}, OutOfFunds),
+        (412, openai("Suspended, possibly due to reaching the monthly spending limit"), OutOfFunds),
+        (403, {"error": "Content violates usage guidelines. Failed check: X"}, Moderated),
+        (400, {"error": {"code": "data_inspection_failed", "message": "No"}}, Moderated),
+        (400, [{"error": {"message": "Missing or invalid Authorization header."}}], Unauthorised),
+        (400, openai("Gone", "model_decommissioned"), UnknownModel),
+        (400, openai("Unable to access non-serverless m", "model_not_available"), UnknownModel),
+        (500, openai("model requires more system memory (5.6 GiB) than there is"), BadRequest),
+        (500, openai("the system memory is not there"), ServerFault),
+        (500, openai("Only user and assistant roles are supported, got system"), FieldRejected),
     ],
 )
 def test_a_status_and_its_body_become_one_error_of_the_tree(status, body, kind):
@@ -132,6 +171,19 @@ def test_the_pause_asked_for_and_the_request_id_are_kept():
     error = fail(429, {}, {"Retry-After": "3", "X-Request-Id": "req-1"})
     assert error.retry_after_s == 3.0
     assert error.request_id == "req-1"
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        ([{"error": {"message": "Exhausted", "details": [{"retryDelay": "38s"}]}}], 38.0),
+        ({"error": {"metadata": {"headers": {"X-RateLimit-Reset": "60"}}}}, 60.0),
+        (openai("Please retry after 26 seconds."), 26.0),
+        ([{"error": {"message": "Exhausted", "details": ["38s", {"retryDelay": 38}]}}], None),
+    ],
+)
+def test_the_pause_is_found_in_the_body_where_no_header_names_it(body, seconds):
+    assert fail(429, body).retry_after_s == seconds
 
 
 def test_a_key_in_the_answer_is_masked():

@@ -5,7 +5,7 @@ from importlib.metadata import requires
 import pytest
 from packaging.requirements import Requirement
 
-from pipeline.providers.address import check_base_url, is_loopback
+from pipeline.providers.address import chat_url, check_base_url, is_loopback
 from pipeline.providers.registry import (
     PROVIDERS,
     ModelName,
@@ -169,6 +169,8 @@ def test_the_environment_does_not_redirect_requests(monkeypatch):
         "",
         "http://user:pass@host/v1",
         "http://host/v1?key=abc",
+        "http://host/v1?api-version=1&key=abc",
+        "http://host/v1?api-version=",
         "http://host/v1#x",
     ],
 )
@@ -210,3 +212,46 @@ def test_the_registry_imports_no_provider_package():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("given", "base", "asked"),
+    [
+        ("http://h/v1/chat/completions", "http://h/v1", "http://h/v1/chat/completions"),
+        (
+            "http://h/d/m/chat/completions?api-version=2024-10-21",
+            "http://h/d/m?api-version=2024-10-21",
+            "http://h/d/m/chat/completions?api-version=2024-10-21",
+        ),
+        (
+            "http://h/d/m/?api-version=v1",
+            "http://h/d/m?api-version=v1",
+            "http://h/d/m/chat/completions?api-version=v1",
+        ),
+    ],
+)
+def test_an_address_may_name_the_path_that_is_asked_and_the_version_of_the_api(given, base, asked):
+    assert effective_base_url(ModelName("compatible", "m"), given) == base
+    assert chat_url(base) == asked
+
+
+def test_a_version_in_the_address_is_for_compatible_models():
+    with pytest.raises(UsageError, match="compatible/m"):
+        effective_base_url(ModelName("openai", "m"), "http://h/v1?api-version=v1")
+
+
+def test_a_header_is_named_before_the_variable_of_its_key(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "a-key-of-mine")
+    url, given = "http://127.0.0.1:1/v1", "x-api-key:MY_KEY"
+    provider = build_provider(ModelName("compatible", "m"), base_url=url, api_key_env=given)
+    assert "a-key-of-mine" in str(provider.__dict__)
+    with pytest.raises(UsageError, match="a header of its own"):
+        build_provider(ModelName("openai", "m"), api_key_env=given)
+
+
+def test_a_key_in_the_place_of_header_and_variable_is_not_repeated():
+    with pytest.raises(UsageError) as caught:
+        build_provider(
+            ModelName("compatible", "m"), base_url="http://h/v1", api_key_env="user:hunter2secret"
+        )
+    assert "hunter2" not in str(caught.value)

@@ -11,7 +11,8 @@ from pipeline.providers.errors import OutOfFunds, RateLimited, ServerFault
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.untrusted import MOST_TOKENS
-from pipeline.providers.wire_openai import body_of, read_reply, read_usage
+from pipeline.providers.wire_openai import body_of, failed_generation, read_reply, read_usage
+from prompts.question import Message
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import SCHEMA, make_request
 from tests.wire.fuzz import assert_reply_is_sound
@@ -276,3 +277,53 @@ json_values = st.recursive(
 def test_no_json_whatsoever_makes_the_reader_stumble(data):
     with contextlib.suppress(ServerFault):
         assert_reply_is_sound(read_reply(json.dumps(data).encode()))
+
+
+def test_what_the_system_says_begins_the_first_message_for_a_model_without_system_role():
+    said = (("system", "Play."), ("user", "Now?"), ("assistant", "?"), ("user", "Again."))
+    messages = tuple(Message(*one) for one in said)
+    body = body_of(make_request(messages=messages, omit=frozenset({"system_role"})))
+    found = [(message["role"], message["content"]) for message in body["messages"]]
+    assert found == [("user", "Play.\n\nNow?"), *said[2:]]
+
+
+def events(*pieces):
+    return b"".join(b"data: " + orjson.dumps(piece) + b"\r\n\r\n" for piece in pieces)
+
+
+def test_a_stream_that_nobody_asked_for_is_joined_choice_by_choice():
+    first, second = ({"index": i, "delta": {"content": t}} for i, t in enumerate("ab"))
+    rest = {"index": 0, "delta": {"content": "c", "role": "assistant"}}
+    ends = [{"index": i, "delta": {}, "finish_reason": "stop"} for i in range(2)]
+    data = events(
+        {"model": "m", "choices": [second]},
+        {"choices": [first], "usage": None},
+        {"choices": [rest]},
+        {"choices": ends},
+        {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}},
+    )
+    reply = read_reply(b": ping\n\n" + data + b"data: [DONE]\n\n")
+    assert reply.choices == (Choice("ac", "stop"), Choice("b", "stop"))
+    assert reply.usage == Usage(9, 4)
+    assert reply.model == "m"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [{"choices": [None, {"index": [], "delta": "x"}]}, {"choices": [{"delta": {"content": 3}}]}],
+)
+def test_a_stream_of_odd_pieces_makes_the_reader_not_stumble(piece):
+    assert read_reply(events(piece)).choices == (Choice("", "other"),)
+
+
+def test_a_mark_at_the_beginning_of_an_answer_is_passed_over():
+    data = b"\xef\xbb\xbf" + answer(choices=[choice()])
+    reply = HttpProvider("http://x", None, {}).read(read_reply, data, {}, ())
+    assert reply.choices == (Choice("hi", "stop"),)
+
+
+def test_an_answer_inside_an_error_is_an_answer():
+    error = {"code": "json_validate_failed", "failed_generation": "{"}
+    assert failed_generation(orjson.dumps({"error": error})).choices == (Choice("{", "other"),)
+    assert failed_generation(b'{"error": {"failed_generation": null}}') is None
+    assert failed_generation(b"no") is None
