@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 
 import orjson
+
+SEEDS: Final = 2**31
+"""Seeds lie below this: some endpoints take no larger number."""
 
 
 def canonical_json(value: object) -> bytes:
@@ -27,5 +31,5 @@ def content_id(value: object) -> str:
 
 
 def seed_from(*parts: str | int) -> int:
-    """Derive a reproducible seed in ``[0, 2**31)`` from the given parts."""
-    return int(fingerprint(list(parts))[:8], 16) & 0x7FFFFFFF
+    """Derive a reproducible seed below :data:`SEEDS` from the given parts."""
+    return int(fingerprint(list(parts))[:8], 16) % SEEDS

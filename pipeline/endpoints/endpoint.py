@@ -31,6 +31,7 @@ from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.call_rows import RequestOrigin
 from prompts.question import Message
 from scenarios.arms import Parameters, StructuredWish
+from scenarios.fingerprint import SEEDS
 from scenarios.log import logger
 from scenarios.quick_records import quickly_made
 
@@ -302,7 +303,7 @@ class Endpoint:
             parameters=self.parameters,
             schema=wanted.schema,
             schema_name=wanted.schema_name,
-            seed=wanted.seed + batch[0],
+            seed=(wanted.seed + batch[0]) % SEEDS,
             n=len(batch),
             structured=probe.mode(),
             omit=self.capabilities.omit,

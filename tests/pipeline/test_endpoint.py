@@ -29,6 +29,12 @@ async def test_samples_come_back_by_index_from_one_request(server):
 
 
 @pytest.mark.anyio
+async def test_no_seed_is_larger_than_what_endpoints_take(server):
+    async with bench(server) as b:
+        assert said(await b.ask(4, seed=2**31 - 1)) == {4: "seed 3"}
+
+
+@pytest.mark.anyio
 async def test_only_the_missing_samples_are_asked_for_in_consecutive_runs(server):
     async with bench(server) as b:
         assert said(await b.ask(4, 1, 2)) == seeds(1, 2, 4)
