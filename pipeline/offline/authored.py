@@ -13,10 +13,11 @@ from pipeline.offline.lexicon import words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast, says, staged_scene
-from pipeline.offline.tactics import VERACITY
+from pipeline.offline.tactics import LIE, VERACITY
 from pipeline.offline.wording import sentences
-from scenarios.lines.model import StageLine
+from scenarios.lines.model import HARD_QUESTION, StageLine
 
+BELIEVED = "You want it believed that"
 ANGLE_LINE = "A question you want answered sooner or later"
 _SHARES = (100, 60, 20)
 """Percent of authored lines in a case with its own way of speaking, drawn per case: large runs vary
@@ -65,7 +66,9 @@ def authored_answer(
     if not dice.chance(_share(asked)):
         return None
     line = dice.pick(others if (slot == "other" and others) or not own else own[:1])
-    if slot == "grammar" and _is_plain(line):
+    believed = asked.said_of("Where you stand", BELIEVED)
+    answers = line.answers != HARD_QUESTION or cast.answers_outright(believed)
+    if slot == "grammar" and _is_plain(line, LIE if answers else ""):
         return SpokenLine("", line)
     differs = slot in ("led", "grammar") or (slot == "other" and not others)
     if differs and (lead := _lead(asked, line, seed)):
@@ -73,11 +76,11 @@ def authored_answer(
     return SpokenLine(line.text, line)
 
 
-def _is_plain(line: StageLine) -> bool:
-    """Whether the grammar has common words for the labels: a refusal or a plain lie."""
+def _is_plain(line: StageLine, lie: str) -> bool:
+    """Whether the grammar has common words for a line: for a refusal, or for a lie if one answers."""
     acts = ("Representatives", "Commissives")
     return (
-        line.labels.get("veracity") in ("None", "Quality")
+        line.labels.get(VERACITY) in ("None", lie)
         and line.labels.get("illocutionary") in acts
         and line.labels.get("intention") != "Affect"
     )

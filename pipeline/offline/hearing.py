@@ -111,10 +111,11 @@ def _tellable(scene: StagedScene | None, speaker: str, hearer: str) -> Iterator[
 
 @lru_cache(maxsize=256)
 def _vague(issues: tuple[str, ...]) -> tuple[str, ...]:
-    """Return every vague answer, those that name something first."""
+    """Return every vague answer: those that name something first, then the longest that stand in others."""
     clauses = [clause for form in tree("vague") for clause in listed("vague", form)]
     named = [c.replace("{issue}", issue) for c in clauses for issue in issues if "{issue}" in c]
-    return (*named, *(clause for clause in clauses if "{issue}" not in clause))
+    plain = sorted((clause for clause in clauses if "{issue}" not in clause), key=len, reverse=True)
+    return (*named, *plain)
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.offline.authored import free_to_change, true_details
+from pipeline.offline.authored import BELIEVED, free_to_change, true_details
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import Slots, around_slots, available, choices, fill, listed
 from pipeline.offline.hearing import FORMS, REFUSED, hear
@@ -37,12 +37,13 @@ _LED, _LED_ON = 40, 60
 """Percent of lines with a way in, the first and those that go on from an earlier answer."""
 _COMPLETE = re.compile(r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b")
 """What claims that nothing was left unsaid."""
+_INTRODUCED = re.compile(r".+\{(?:detail|lie|vague)\}")
+"""A template with a way of its own into what it tells: "As for that, what I can tell you is that ..."."""
 INFORM, CHANGE = "Inform", "Relevance"
 CORES, CLOSED, FEELINGS, VAGUE = "cores", "closers", "feelings", "vague"
 """Books of lines, of second sentences, of lines that are all feeling, and of answers too vague to check."""
 _WEAKER = {"Convince": ("Inform",), "Motivate": ("Inform", "Convince")}
 """By intention, those of lines that a second sentence gives it to: the first step that holds decides."""
-_BELIEVED = "You want it believed that"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, .
             if not words("people") & set(clause.lower().split())
         )
 
-    believed = asked.said_of("Where you stand", _BELIEVED)
+    believed = asked.said_of("Where you stand", BELIEVED)
     about = cast.asked_about(believed, asked.last("INITIATOR")) if cast else ""
     covers = said_as(about) or said_as(believed)
     return tuple(cover for cover in covers if cover.lower() not in spoken)
@@ -276,7 +277,8 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str,
         text = joined((closer, core))
     else:
         form = "" if tactic.intention == AFFECT else FORMS[tactic.veracity]
-        text = joined((_led(core, dice, scene, form), closer))
+        led = core if _INTRODUCED.match(template) else _led(core, dice, scene, form)
+        text = joined((led, closer))
     parts = (core, *around_slots(template))
     told = tuple(adapted(part, register).lower().rstrip("?") for part in parts)
     return adapted(text, register), told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cache
@@ -154,8 +155,31 @@ class Cast:
         written = self.scene.lines.in_own_words
         return tuple(said for claim, said in written.items() if self.scene.claims[claim] in claims)
 
+    def answers_outright(self, claims: str) -> bool:
+        """Whether one of the claims that a prompt shows answers the hard question, and not beside it.
+
+        What lines of several facts say in answer to it is what was asked. What those of one fact say
+        tells another thing: "Did he win clean?" "The team has given the federation no money."
+        """
+        return any(self.scene.claims[id_] in claims for id_ in self._asked_outright)
+
+    @property
+    def _asked_outright(self) -> Set[str]:
+        """Ids of the false claims that the hard question asks about."""
+        made = {
+            (claim, line.fact)
+            for line in self.scene.lines.responder
+            if line.answers == HARD_QUESTION and line.goal == self.goal
+            for claim in line.claims
+        }
+        facts = Counter(claim for claim, _ in made)
+        return {id_ for id_ in self.scene.made_false.get(self.fact, ()) if facts[id_] > 1}
+
     def asked_about(self, claims: str, question: str) -> str:
-        """Return, of claims that a prompt shows, those that lines written for a question make."""
+        """Return, of claims that a prompt shows, those that lines written for a question make.
+
+        Of those that answer the hard question itself, only these are returned.
+        """
         kinds = self._kinds(question)
         made = {
             claim
@@ -164,6 +188,8 @@ class Cast:
             if line.fact in (self.fact, ANY_FACT)
             for claim in line.claims
         }
+        if HARD_QUESTION in kinds:
+            made = made & self._asked_outright or made
         return " ".join(
             text for id_, text in self.scene.claims.items() if id_ in made and text in claims
         )

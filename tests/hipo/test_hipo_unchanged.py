@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "b7760c058939cb17f6e3e8cd169444045c46d6c8dd2bbc85e67dccf038785ed7",
+        "17b520972bfb161c13a745e60ad1be9b0697acf99010e4d3ec90d542f4e79b59",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "8c88a9d517a1fea48469feb8f8fa02b45c50b9924199ac3a89069e3a0fd3e16e",
+        "b20fef181d0765ea424600add0cdfe0e69118f56d3ce976925fd1c1fba2ff8bb",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "c61d5c836edff5728a8779b2cbb1fcc354f56c07553f16a365489d5767150f2e",
+        "98316f104f6a42db68f26eaa2da36b988f655bdf54d7ffac8124a020795b8ca0",
     ),
 }
 

@@ -329,3 +329,14 @@ def test_a_lie_of_the_grammar_answers_what_was_asked(actors):
         )
         assert lie in said
         assert other not in said
+
+
+def test_a_lie_in_other_words_answers_the_hard_question_and_not_beside_it(actors):
+    """'Has this car ever been in an accident?' 'As it happens, I bought the car from its first owner.'"""
+    others = []
+    for fact in CAR.facts:
+        view = view_of(fact=fact.id)
+        drafts = (answered(actors.responder(view, OPENING), seed).text for seed in SEEDS)
+        others += [text for text in drafts if line_of(text, LINES.responder) is None]
+    assert others
+    assert not [text for text in others if "first owner" in text or "airbag" in text]

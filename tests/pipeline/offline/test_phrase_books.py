@@ -233,3 +233,50 @@ def test_who_strengthens_after_an_answer_may_turn_to_a_thing_of_the_scene() -> N
     tactic = Tactic("Motivate", "Quantity", "Representatives", "t")
     said = [speak(replace(SCENE, details=("it rains",)), tactic, Dice(seed)) for seed in range(80)]
     assert sum(any(topic in text for topic in SCENE.topics) for text in said) > 8
+
+
+def test_no_way_in_agrees_or_explains() -> None:
+    """'Are you smoking again?' 'Yeah, not a puff', or 'You see, I'm sorry you've had to wait.'"""
+    agreeing = {
+        "yeah,",
+        "yes,",
+        "right,",
+        "all right,",
+        "fair enough,",
+        "you see,",
+        "with respect,",
+    }
+    for leads in load("asides")["leads"].values():
+        assert not agreeing & set(leads)
+
+
+def test_a_line_has_one_way_in() -> None:
+    """'As for that, what I can tell you is that a body shop painted the wing.'"""
+    framed = [
+        line.rpartition("| ")[2].partition(" {")[0]
+        for veracity in ("Quantity", LIE, "Manner")
+        for line in listed("cores", veracity, "Representatives")
+        if len(line.partition(" {")[0].split()) > 3
+    ]
+    scene = replace(SCENE, answered=("told",))
+    for veracity, why, seed in product(
+        ("Quantity", LIE, "Manner"), ("Inform", "Convince"), range(60)
+    ):
+        text = speak(scene, Tactic(why, veracity, "Representatives", "d"), Dice(seed)).lower()
+        assert not [frame for frame in framed if f", {frame} " in text], text
+
+
+def test_nothing_that_wants_no_answer_is_labelled_as_a_question() -> None:
+    """'Has anybody told you that the suspensions are decided at my desk?' tells, and asks nothing."""
+    tells = re.compile(r"^(?:did you know|have I told you|ha(?:s|ve)n?'?t? (?:any|no|you)\w* )")
+    for veracity in ("Quantity", LIE):
+        for line in listed("cores", veracity, "Directives"):
+            assert not tells.search(line.rpartition("| ")[2]), line
+
+
+def test_nobody_swears_to_what_he_has_hedged() -> None:
+    """'As far as I know, the wing is as it was. That's the plain truth.'"""
+    hedged = re.compile(r"as far as I know|for what it's worth|I think|if I'm not mistaken")
+    for veracity in ("Quantity", LIE):
+        for line in listed("cores", veracity, "Representatives"):
+            assert line.startswith("c| ") or not hedged.search(line), line

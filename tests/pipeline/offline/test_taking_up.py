@@ -211,3 +211,9 @@ def test_a_question_of_two_sentences_that_begins_with_you_ve_gets_a_reaction_too
         "I won't force you; you've been so quiet lately. How are things at work?"
     )
     assert _before("Leyla's in there. And?", "I see.") == "Leyla's in there. And?"
+
+
+def test_of_two_vague_answers_one_of_which_stands_in_the_other_the_whole_is_heard():
+    """'There's always something or other.', 'There's always something, you say.'"""
+    found = hear("Roughly, there's always something or other.", None, "seller", "buyer")
+    assert found.vague == "there's always something or other"
