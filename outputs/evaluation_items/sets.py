@@ -186,9 +186,12 @@ def _scheme(path: Path, folder: Path, manifest: Mapping[str, Any], name: str | N
         return shipped
     own = read_scheme(folder)
     if own is None:
+        called = _called(named)
+        changed = called in {scheme.name for scheme in versions}
+        which = "which has changed since" if changed else "which is none of those that ship"
         raise UsageError(
-            f"{path} has labels of the scheme {_called(named)}, which is none of those that ship",
-            "give the file of the scheme with --scheme",
+            f"{path} has labels of the scheme {called}, {which}",
+            "export the set anew from its run, or give the file of the scheme with --scheme",
         )
     return _same(path, named, own, str(folder / SCHEME))
 

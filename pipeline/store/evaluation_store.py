@@ -15,7 +15,7 @@ import orjson
 from pipeline.store.answers import AnswerLog
 from pipeline.store.config_epochs import has_begun, set_state
 from pipeline.store.locks import refuse_network_disk
-from pipeline.store.migrations import check_current, refuse_unnumbered
+from pipeline.store.migrations import is_older, refuse_unnumbered
 from pipeline.store.opening import OpenDatabase
 from pipeline.store.queries.charges import Charges, read_charges
 from pipeline.store.sqlite import (
@@ -99,17 +99,21 @@ class EvaluationStore(OpenDatabase):
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open an evaluation to look at it.
+        """Open an evaluation to look at it; one of an older hipo is brought up to date before.
 
         Raises:
-            UsageError: there is none, or it was written by an older or newer hipo.
+            UsageError: there is none, or it was written by a newer hipo; or it has to be brought up
+                to date, and its folder cannot be written or is in use by another process.
         """
         path = folder / cls.file
         if not cls.exists(folder):
             raise UsageError(f"there is no evaluation in {folder}", "hipo evaluate -o makes one")
+        with closing(connect_readonly(path)) as reader:
+            is_old = is_older(reader, path)
+        if is_old:
+            cls.begin(folder).close()
         with ExitStack() as undo:
             reader = undo.enter_context(closing(connect_readonly(path)))
-            check_current(reader, path)
             store = cls(folder, reader)
             undo.pop_all()
         return store

@@ -177,6 +177,7 @@ def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     try:
         connection.execute("vacuum into ?", (str(draft),))
     except BaseException:
-        draft.unlink()
+        for left in (draft, draft.with_name(f"{draft.name}-journal")):
+            left.unlink(missing_ok=True)
         raise
     return draft.replace(backup)

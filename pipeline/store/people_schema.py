@@ -91,8 +91,8 @@ def _copy(connection: sqlite3.Connection, path: Path) -> None:
         create_people(people, run_mark(connection))
         people.execute("begin immediate")
         for query, table in ((_PEOPLE, "people"), (_SESSIONS, "sessions"), (_DRAFTS, "drafts")):
-            rows = connection.execute(query).fetchall()
-            marks = ", ".join("?" * len(rows[0])) if rows else ""
+            rows = connection.execute(query)
+            marks = ", ".join("?" * len(rows.description))
             people.executemany(f"insert into {table} values ({marks})", rows)  # noqa: S608
         for assignment, revision, code, note, problem in connection.execute(
             _REVIEW_NOTES

@@ -25,6 +25,8 @@ from scenarios.run_configuration import RunConfiguration
 
 COUNTED = ("totals", "tally", "verification_tally", "queue_tally")
 """Tables that triggers fill while the rows they count are saved."""
+SESSIONS = "review_sessions"
+"""Who was logged in when a run of hipo 0.1 was reviewed; the keys are no numbers. They log in anew."""
 LOST_TEXT = "[this part of the prompt could not be read from the damaged run]\n"
 _OF_BATCH = ("batch", "place", "digest", "result")
 """What a reservation says of the batch it is part of."""
@@ -93,6 +95,7 @@ def salvage(
                 copy.run()
                 for step in MIGRATIONS[version:]:
                     step(new)
+                new.execute(RECOUNT)  # an item of which answers are lost is given out again
                 new.execute(f"pragma user_version = {len(MIGRATIONS)}")
                 new.execute("commit")
             if not copy.broken_late:
@@ -140,7 +143,6 @@ class _Copy:
                 self._replace_lost_configs()
         for _, statement in guards:
             self.new.execute(statement)
-        self.new.execute(RECOUNT)  # an item of which answers are lost is given out again
         self._carry_totals()
 
     def _in_order(self) -> list[str]:
@@ -148,7 +150,7 @@ class _Copy:
         names = [
             name
             for (name,) in self.new.execute("select name from sqlite_schema where type = 'table'")
-            if name not in COUNTED and not name.startswith("sqlite_")
+            if name not in (*COUNTED, SESSIONS) and not name.startswith("sqlite_")
         ]
         parents = {
             name: {row[2] for row in self.new.execute(f"pragma foreign_key_list({name})")} - {name}

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import material_items, named_items
+from pipeline.store.locks import is_locked
 from pipeline.store.materials import MaterialItem, MaterialKind
 from pipeline.store.run_store import RunStore
 from prompts.actors import ActorPrompts
@@ -49,6 +50,11 @@ def migrate_and_complete(folder: Path, *, old: bool) -> None:
         UsageError: the run has to be migrated, and is being written by another process, or lies on
             a network file system.
     """
+    if old and is_locked(folder):
+        raise UsageError(
+            f"{folder} has to be brought up to date, and another process is writing it",
+            "wait for that to end, or interrupt it (Ctrl-C), then the same command",
+        )
     try:
         store = RunStore.open(folder)
     except UsageError:
@@ -118,8 +124,10 @@ class _Search:
     def _scheme(self) -> Scheme | None:
         """Return the scheme of the run: of one that ships, the version it was made with."""
         for scheme in versions_of(self.recipe.scheme):
-            if ("scheme", scheme.id, scheme.fingerprint) in self.missing:
-                return scheme
+            # The first runs were made before a scheme said which labels are common.
+            for known in (scheme, scheme.model_copy(update={"common_labels": {}})):
+                if ("scheme", known.id, known.fingerprint) in self.missing:
+                    return known
         return _read(lambda: load_scheme(self.recipe.scheme))
 
     def _prompts(self, scheme: Scheme) -> ActorPrompts:

@@ -14,9 +14,11 @@ import pytest
 
 from hipo.app.runs.old_runs import bring_up_to_date
 from pipeline.run_material import load_material
+from pipeline.store.locks import RunLock
 from pipeline.store.run_store import RunStore
 from scenarios.case import make_case
 from scenarios.errors import UsageError
+from scenarios.schemes.registry import versions_of
 from tests.hipo.cli.conftest import Hipo, beside
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "runs_0_1_0"
@@ -188,6 +190,46 @@ def test_an_old_run_that_cannot_be_written_says_what_to_do(old: Path) -> None:
             bring_up_to_date(old / "judged")
     finally:
         (old / "judged").chmod(0o755)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_an_old_run_is_repaired_into_one_that_is_up_to_date(
+    hipo: Hipo, old: Path, run: str
+) -> None:
+    repaired = hipo("runs", "repair", run, "-o", f"{run}-2")
+    assert repaired.code == 0, repaired.err
+    bring_up_to_date(old / run)
+    before, after = (
+        json.loads(hipo("show", of, "--format", "json").out) for of in (run, f"{run}-2")
+    )
+    assert before == after
+
+
+def test_an_old_run_that_is_being_written_is_left_alone_and_says_what_to_do(
+    hipo: Hipo, old: Path
+) -> None:
+    before = (old / "judged" / "run.sqlite").read_bytes()
+    lock = RunLock(old / "judged")
+    refused = hipo("runs", "show", "judged")
+    lock.release()
+    assert refused.code == 2
+    assert "has to be brought up to date, and another process is writing it" in refused.err
+    assert "-o" not in refused.err
+    assert (old / "judged" / "run.sqlite").read_bytes() == before
+    assert hipo("runs", "show", "judged").code == 0
+
+
+def test_a_run_of_the_scheme_before_it_told_common_labels_finds_its_scheme(old: Path) -> None:
+    scheme = next(s for s in versions_of("hipo") if s.version == 1)
+    first = scheme.model_copy(update={"common_labels": {}}).fingerprint
+    with closing(sqlite3.connect(old / "judged" / "run.sqlite")) as database, database:
+        changed = database.execute(
+            "update config_epochs set config = replace(config, ?, ?)", (scheme.fingerprint, first)
+        )
+        assert changed.rowcount
+    bring_up_to_date(old / "judged")
+    with RunStore.open(old / "judged", readonly=True) as store:
+        assert ("scheme", first) in {(item.kind, item.hash) for item in store.materials()}
 
 
 def test_the_tactics_and_templates_of_ones_own_are_in_the_run(old: Path, hipo: Hipo) -> None:

@@ -92,18 +92,23 @@ def test_a_mistake_gets_one_message_and_nothing_is_made(
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("scheme", "version", "which"),
+    [("own", 3, "which is none of those that ship"), ("hipo", 2, "which has changed since")],
+)
 def test_a_set_of_a_scheme_that_is_gone_is_told(
-    there: Hipo, tmp_path: Path, benchmark: Path
+    there: Hipo, tmp_path: Path, benchmark: Path, scheme: str, version: int, which: str
 ) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
     manifest = json.loads((benchmark / "manifest.json").read_text())
-    manifest["scheme"] = {"id": "own", "version": 3, "fingerprint": "0" * 64}
+    manifest["scheme"] = {"id": scheme, "version": version, "fingerprint": "0" * 64}
     (mine / "manifest.json").write_text(json.dumps(manifest))
     (mine / "test.jsonl").write_bytes((benchmark / "jsonl" / "test.jsonl").read_bytes())
     result = there("mine", *TASK, *MODEL, *OUT)
     assert result.code == 2
-    assert "mine has labels of the scheme own@3, which is none of those that ship" in result.err
+    assert f"mine has labels of the scheme {scheme}@{version}, {which}" in result.err
+    assert "export the set anew from its run" in result.err
     assert "--scheme" in result.err
 
 

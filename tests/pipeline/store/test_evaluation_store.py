@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 
 import pytest
 
 from pipeline.store.answers import EvaluationSeat, StoredAnswer
 from pipeline.store.evaluation_store import EvaluationStore
+from pipeline.store.migrations import MIGRATIONS, migrate
 from pipeline.store.run_store import RunStore
-from pipeline.store.sqlite import EVALUATION
+from pipeline.store.sqlite import EVALUATION, connect
 from scenarios.errors import UsageError
 from tests.pipeline.store.samples import begun
 
@@ -37,6 +39,20 @@ def test_what_was_answered_is_there_when_the_evaluation_is_opened_again(tmp_path
         ]
         assert store.answers.seats() == [SEAT]
         assert store.answers.counts([SEAT]) == {"answered": 1, "refused": 1}
+
+
+def test_an_evaluation_of_an_older_hipo_is_brought_up_to_date_by_whoever_looks_at_it(tmp_path):
+    path = tmp_path / EVALUATION
+    with closing(connect(path)) as connection:
+        migrate(connection, path, MIGRATIONS[:-1])
+        connection.execute(
+            "insert into meta values ('name', 'e'), ('created', '0'), ('state', 'new')"
+        )
+        connection.execute("insert into config_epochs values (1, 'f', '{\"set\":\"s\"}', 0)")
+    with EvaluationStore.open(tmp_path) as store:
+        assert store.identity == {"set": "s"}
+    backup = f"evaluation.schema-{len(MIGRATIONS) - 1}.backup.sqlite"
+    assert [found.name for found in tmp_path.glob("*backup*")] == [backup]
 
 
 def test_only_what_failed_is_asked_again_and_an_answer_is_never_overwritten(tmp_path):

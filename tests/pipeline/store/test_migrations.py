@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -171,3 +172,22 @@ def test_a_backup_that_cannot_be_finished_leaves_nothing_that_looks_like_one(tmp
         with pytest.raises(sqlite3.OperationalError, match="VACUUM"):
             migrate(connection, path)
     assert [found.name for found in tmp_path.glob("*backup*")] == []
+
+
+def test_a_backup_the_disk_has_no_room_for_leaves_no_journal(old):
+    _, path = old
+
+    class Full(sqlite3.Connection):
+        def execute(self, sql, parameters=()):
+            if sql == "vacuum into ?":
+                draft = Path(parameters[0])
+                draft.with_name(f"{draft.name}-journal").touch()  # as SQLite leaves it there
+                raise sqlite3.OperationalError("database or disk is full")
+            return super().execute(sql, parameters)
+
+    with (
+        closing(connect(path, Full)) as full,
+        pytest.raises(sqlite3.OperationalError, match="full"),
+    ):
+        migrate(full, path, V2)
+    assert list(path.parent.glob("*backup*")) == []

@@ -108,6 +108,15 @@ def test_a_move_that_fails_leaves_everybody_in_the_run_and_succeeds_next_time(ol
         assert [(p.code, p.name) for p in store.people.everybody()] == [p[:2] for p in people]
 
 
+def test_people_whose_answers_came_from_a_file_are_moved_without_sessions_and_drafts(old):
+    with closing(sqlite3.connect(old / DATABASE)) as connection, connection:
+        people = connection.execute(OLD_PEOPLE).fetchall()
+        connection.execute("delete from review_sessions")
+        connection.execute("delete from drafts")
+    with ReviewStore.open(old) as store:
+        assert [(p.code, p.name) for p in store.people.everybody()] == [p[:2] for p in people]
+
+
 @pytest.fixture
 async def run(tmp_path):
     folder = tmp_path / "run"
