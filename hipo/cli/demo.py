@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 import typer
 
@@ -78,9 +79,10 @@ def _say_what_next(folder: Path, made: Sequence[str]) -> None:
     ):
         print(f"  {(folder / name)!s:<58}  {content}")
     print("What next:")
+    typed = quote(str(folder))
     for command, purpose in (
-        (f"hipo runs show {folder}", "the state of the run"),
-        (f"hipo show {folder}", "its dialogues; add an id and --trace to read one"),
+        (f"hipo runs show {typed}", "the state of the run"),
+        (f"hipo show {typed}", "its dialogues; add an id and --trace to read one"),
         ("hipo models", "the models that could play instead"),
         ("hipo generate --model openai/gpt-4o-mini -n 10 --dry-run", "what that would cost"),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import typer
 
@@ -143,7 +144,7 @@ def _table_as_text(brought: ImportedTable) -> str:
     if brought.aside:
         listed = ", ".join(brought.aside)
         lines.append(f"not in the run, for the scheme does not have them: {listed}")
-    return "\n".join([*lines, f"next: hipo agreement {brought.folder}"])
+    return "\n".join([*lines, f"next: hipo agreement {quote(str(brought.folder))}"])
 
 
 def _as_text(imported: ImportedRun) -> str:
@@ -155,4 +156,4 @@ def _as_text(imported: ImportedRun) -> str:
             f"{plural(imported.unlabelled, 'answer')} without a label: judges can say whether they are "
             "coherent and mislead, but not whether labels are carried"
         )
-    return "\n".join([*lines, f"next: hipo verify {imported.folder}"])
+    return "\n".join([*lines, f"next: hipo verify {quote(str(imported.folder))}"])

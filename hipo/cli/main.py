@@ -6,7 +6,9 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import typer
@@ -212,6 +214,9 @@ def run(arguments: Sequence[str]) -> int:
     def call() -> Any:
         for before, argument in zip(("", *arguments), arguments, strict=False):
             _check_text(before, argument)
+        _check_encoding(__file__)
+        with suppress(FileNotFoundError):  # some commands do without a folder that is gone
+            _check_encoding(str(Path.cwd()))
         result = typer.main.get_command(app).main(
             args=list(arguments), prog_name="hipo", standalone_mode=False
         )
@@ -244,8 +249,17 @@ def _check_text(before: str, argument: str) -> None:
             f"{place} is empty: found {shortened(value if equals else argument)}",
             "give a value, or leave it out; in a script, see whether a variable is set",
         )
-    if any("\ud800" <= letter <= "\udfff" for letter in argument):
+    _check_encoding(argument)
+
+
+def _check_encoding(name: str) -> None:
+    """Raise for a name that is no text here, be it an argument or the folder that a command runs in.
+
+    Raises:
+        UsageError: it has bytes that the encoding of this system does not know.
+    """
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
         raise UsageError(
-            f"{argument!a} is no text in the encoding of this system ({sys.getfilesystemencoding()})",
+            f"{name!a} is no text in the encoding of this system ({sys.getfilesystemencoding()})",
             "use another name, or set PYTHONUTF8=1 where the name is in UTF-8",
         )

@@ -123,7 +123,7 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
         await asyncio.to_thread(
             ray.init, address or "local", log_to_driver=True, logging_level=logging.ERROR, **own
         )
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+    except Exception as error:  # a bare one, too: where a node takes too long to start
         said = str(error).partition("\n")[0]
         where = f"at {address}" if address else "on this machine"
         raise UsageError(f"Ray cannot be used {where}: {said}", "see: ray status") from error

@@ -19,7 +19,7 @@ from hipo.app.workers.wanted import RayWorkers
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
 from pipeline.executors.model_pools import Answered, PoolAway, PooledModel
-from pipeline.executors.ray import RayCluster, RayPool, ray_pools
+from pipeline.executors.ray import RayCluster, RayPool, ray_cluster, ray_pools
 from scenarios.errors import UsageError
 from tests.forked import Forked, forked
 from tests.hipo.collector import collecting
@@ -248,3 +248,17 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
     assert count(played, "choices") == needed
     assert requests <= needed + 2 * width_for(width)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
+
+
+@pytest.mark.anyio
+async def test_a_ray_that_does_not_start_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(*_: object, **__: object) -> None:
+        raise Exception("The current node timed out during startup.")  # noqa: TRY002 - Ray's own
+
+    late = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", late)
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "x" * 64)
+    with pytest.raises(UsageError, match="cannot be used on this machine: The current node timed"):
+        async with ray_cluster(None):
+            pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 from hipo.cli.terminal.console import dollars, number, plural
 from hipo.cli.terminal.errors import ENDINGS
@@ -14,12 +15,12 @@ _STOPPED = "stopped:"
 
 def next_steps(folder: Path, state: RunState) -> list[str]:
     """Return what to do with a run, the most likely first; never nothing."""
-    run = str(folder)
+    run = quote(str(folder))
     if state.state == RUNNING:
         return [f"hipo runs tail {run} follows it"]
     steps = [*_unfinished(state), *_failed(run, state)]
     if state.generated:
-        steps += _generated(run, state)
+        steps += _generated(folder, state)
     return steps or ["start it again with the command that began it"]
 
 
@@ -45,8 +46,9 @@ def _failed(run: str, state: RunState) -> list[str]:
     return [f"hipo show {run} --failed says why {failed} failed; --retry-failed plays them again"]
 
 
-def _generated(run: str, state: RunState) -> list[str]:
+def _generated(folder: Path, state: RunState) -> list[str]:
     """Return what to do with the dialogues that are there."""
+    run = quote(str(folder))
     verdicts = state.verification.verdicts
     decided = sum(verdicts.values())
     if not decided:
@@ -60,7 +62,7 @@ def _generated(run: str, state: RunState) -> list[str]:
         steps.append(f"{people}, hipo verify {run} --policy auto discards what is flagged")
     if accepted := verdicts.get("accepted", 0):
         kept = plural(accepted, "accepted dialogue")
-        export = f"hipo export {run} --accepted -o sets/{Path(run).name}"
+        export = f"hipo export {run} --accepted -o {quote(f'sets/{folder.name}')}"
         steps.append(f"{export} makes a data set of the {kept}")
     steps.append(f"hipo report {run} writes a page about it")
     return steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from hipo.cli.reports.next_step import next_steps
@@ -205,10 +206,12 @@ def summary(run: GeneratedRun) -> str:
         first = next(run.endings(status="failed"), None)
         if first is not None and first.reason:
             lines.append(f"  the first, {first.id}: {one_line(first.reason, 160)}")
-        lines.append(f"  the reasons: hipo show {run.folder} --failed; again: --retry-failed")
+        lines.append(
+            f"  the reasons: hipo show {quote(str(run.folder))} --failed; again: --retry-failed"
+        )
     if outcome.unjudged:
         lines.append(
-            f"not judged: {reasons(outcome.unjudged)}; hipo verify {run.folder}, or the same "
+            f"not judged: {reasons(outcome.unjudged)}; hipo verify {quote(str(run.folder))}, or the same "
             "command, tries them again"
         )
     lines.append(so_far(state))

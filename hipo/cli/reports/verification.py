@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from hipo.app.verification.verify import Verified
 from hipo.cli.reports.run import so_far, spending_as_json
@@ -136,7 +137,9 @@ def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
             " then a verdict of an earlier verification holds"
         )
     if findings.raised is not None:
-        lines.append(f"  internal_error: hipo show {verified.folder} {findings.raised} says where")
+        lines.append(
+            f"  internal_error: hipo show {quote(str(verified.folder))} {findings.raised} says where"
+        )
     lines += _tables(findings)
     return "\n".join([*lines, *verified.notes, so_far(verified.state), f"in {verified.folder}"])
 

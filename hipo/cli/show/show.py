@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 import typer
 
@@ -53,7 +54,7 @@ def show(
     if dialogue is None and (trace or prompts):
         raise UsageError(
             "--trace and --prompts are about one dialogue, and none is named",
-            f"hipo show {run} lists them: give the id of one",
+            f"hipo show {quote(run)} lists them: give the id of one",
         )
     if dialogue is not None and (wanted != ListingFilter() or count or skip):
         raise UsageError(
@@ -93,4 +94,4 @@ def _list(
     print(listed_as_text(rows, arms))
     if more:
         print(f"\nmore: --skip {after}")
-    print(f"\nread one: hipo show {run} {short_id(rows[0].ending.id)}")
+    print(f"\nread one: hipo show {quote(run)} {short_id(rows[0].ending.id)}")

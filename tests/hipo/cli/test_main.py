@@ -219,3 +219,16 @@ def test_the_root_has_no_option_that_installs_anything() -> None:
 def test_a_name_that_is_no_text_is_a_mistake_of_the_user(hipo: Hipo, option: str) -> None:
     result = hipo("generate", "--model", "offline/rules", "-n", "1", option, os.fsdecode(b"r\xff"))
     assert (result.code, "is no text" in result.err) == (ExitCode.USAGE, True)
+
+
+def test_a_folder_whose_name_is_no_text_here_is_told_before_a_command_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "l\u00e4ufe"
+    folder.mkdir()
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "hipo", "runs"], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, **ascii_alone, "PYTHONPATH": str(ROOT)}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "is no text in the encoding of this system (ascii)" in done.stderr
+    assert "set PYTHONUTF8=1" in done.stderr

@@ -96,3 +96,9 @@ def test_a_finished_run_with_something_left_is_told_to_go_on() -> None:
 def test_what_was_stopped_can_still_be_judged() -> None:
     steps = next_steps(FOLDER, state_of("stopped:budget", generated=4))
     assert steps[1].startswith("hipo verify runs/trial")
+
+
+def test_a_command_can_be_typed_as_it_is_printed_whatever_the_folder_is_called() -> None:
+    steps = next_steps(Path("my runs/trial 1"), state_of(verdicts={"accepted": 10}))
+    assert steps[0].startswith("hipo export 'my runs/trial 1' --accepted -o 'sets/trial 1' ")
+    assert steps[-1] == "hipo report 'my runs/trial 1' writes a page about it"
