@@ -76,7 +76,8 @@ class Reasoner:
         temper = TEMPERS[dice.below(len(TEMPERS))]
         right, choice = _thoughts(game, temper)
         claims = tuple(self._perhaps_wrong(claim, game, dice) for claim in right)
-        return Weighing(temper, claims, choice, self._happens(self.rates.uncovered, dice))
+        uncovered = self._happens(self.rates.uncovered, dice)
+        return Weighing(temper, claims, _concluded(claims, game, choice), uncovered)
 
     def mend(
         self, weighing: Weighing, told: Sequence[AboutGame], game: Game, dice: Dice
@@ -93,7 +94,7 @@ class Reasoner:
             true if said in told and self._happens(self.rates.mended, dice) else said
             for said, true in pairs
         )
-        return replace(weighing, claims=claims, choice=choice)
+        return replace(weighing, claims=claims, choice=_concluded(claims, game, choice))
 
     def overlooks(self, dice: Dice) -> bool:
         """Tell whether a claim is overlooked by whoever lists the claims of a text."""
@@ -140,6 +141,18 @@ def _thoughts(game: Game, temper: Temper) -> tuple[tuple[AboutGame, ...], str]:
     if temper == CAUTIOUS:
         return _cautious(game)
     return _greedy(game) if temper == GREEDY else _fair(game)
+
+
+def _concluded(claims: Sequence[AboutGame], game: Game, choice: str) -> str:
+    """Return the choice that claims lead to, right or wrong, where right ones lead to ``choice``."""
+    for claim in reversed(claims):
+        if isinstance(claim, GuaranteedBest):
+            return claim.choice
+        if isinstance(claim, MutualExtreme) and claim.extreme == "highest":
+            return claim.mine
+        if isinstance(claim, AmountComparison) and claim.relation == "lower":
+            return next(name for name in game.choices if name != choice)
+    return choice
 
 
 def _cautious(game: Game) -> tuple[tuple[AboutGame, ...], str]:

@@ -20,7 +20,7 @@ _SENTENCES: Final[tuple[tuple[str, dict[str, str], tuple[str, ...]], ...]] = (
         {"whose": "you"},
         (
             "If I go for {mine} and they go for {theirs}, I come away with {amount}",
-            "My {mine} against their {theirs} leaves me with {amount}",
+            "With {mine} from me and {theirs} from them I get {amount}",
             "Say I pick {mine} and they pick {theirs}: that is {amount} for me",
         ),
     ),
@@ -29,7 +29,7 @@ _SENTENCES: Final[tuple[tuple[str, dict[str, str], tuple[str, ...]], ...]] = (
         {"whose": "them"},
         (
             "If I go for {mine} and they go for {theirs}, they come away with {amount}",
-            "My {mine} against their {theirs} leaves them with {amount}",
+            "With {mine} from me and {theirs} from them they get {amount}",
         ),
     ),
     ("amount_comparison", {"relation": "higher"}, ("{first} is more than {second}",)),
@@ -68,7 +68,7 @@ _SENTENCES: Final[tuple[tuple[str, dict[str, str], tuple[str, ...]], ...]] = (
         "guaranteed_best",
         {},
         (
-            "Whatever they do, no way is safer for me than {choice}",
+            "Whatever they do, nothing is safer for me than {choice}",
             "The safe way for me is {choice}",
         ),
     ),

@@ -60,6 +60,24 @@ def test_it_errs_in_the_kinds_it_is_told_to_err_in_and_mends_what_it_is_told(gam
 
 
 @unhurried
+@given(games(), dice)
+def test_whoever_errs_about_the_safest_or_the_best_choice_takes_the_choice_that_was_named(
+    game, dice
+):
+    kinds = ("guaranteed_best", "mutual_extreme", "amount_comparison")
+    weighing = Reasoner(Rates(errors=dict.fromkeys(kinds, 1), error=0)).weigh(game, dice)
+    last = weighing.claims[-1]
+    if last.kind == "guaranteed_best":
+        assert weighing.choice == last.choice
+    elif last.kind == "mutual_extreme":
+        best = next(c for c in weighing.claims if c.kind == last.kind and c.extreme == "highest")
+        assert weighing.choice == best.mine
+    elif last.kind == "amount_comparison":
+        passed_over = next(c for c in weighing.claims if c.kind == "choice_extreme").choice
+        assert (weighing.choice == passed_over) == (last.relation == "lower")
+
+
+@unhurried
 @given(games_with_claims)
 def test_a_wrong_claim_is_of_the_same_kind_and_does_not_hold(drawn):
     game, claim = drawn
