@@ -109,6 +109,8 @@ class Gathered:
     """Requests that asked again: ``repair``, and ``reframe`` where a model would not play."""
     requests: tuple[RequestCount, ...]
     latencies: tuple[tuple[str, str, int, int], ...]
+    omitted: Mapping[str, frozenset[str]]
+    """Fields that a model refuses, so that requests went without them, by model."""
     choices: tuple[tuple[str, int], ...]
     answers: tuple[PersonAnswer, ...]
     diversity: Mapping[str, Diversity]
@@ -217,6 +219,7 @@ async def gather(
             asked_again=dict(figures.asked_again()),
             requests=tuple(figures.requests()),
             latencies=tuple(figures.latencies()),
+            omitted=figures.omitted(),
             choices=tuple(figures.choices()),
             answers=tuple(figures.answers()),
             diversity=diversity,

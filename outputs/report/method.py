@@ -15,6 +15,13 @@ from scenarios.terms import INITIATOR, RESPONDER
 _DEFAULT = "the endpoint's"
 _SHOWN = ("turns", "openings", "tactics", "vary", "repetitions", "seed")
 """Fields of a recipe that the table of settings has."""
+_REFUSED = {
+    "temperature": "temperature",
+    "top_p": "top-p",
+    "seed": "seed",
+    "system_role": "messages of the system",
+}
+"""What a model may refuse that bears on what it writes, in words."""
 _TACTICS = {"free": "none: whoever speaks chooses", "balanced": "balanced over the corpus"}
 
 
@@ -74,14 +81,21 @@ def _models(run: Gathered) -> Iterator[tuple[str, ...]]:
                 run.arms[state.id],
                 who.get(role, role),
                 model.name,
-                *_parameters(model, further),
+                *_parameters(model, further, run.omitted.get(model.name, frozenset())),
             )
 
 
-def _parameters(model: ModelSpec, further: str) -> tuple[str, str, str, str]:
+def _parameters(
+    model: ModelSpec, further: str, omitted: frozenset[str]
+) -> tuple[str, str, str, str]:
     told = model.parameters or Parameters()
-    sampling = [_DEFAULT if x is None else f"{x:g}" for x in (told.temperature, told.top_p)]
-    own = ", ".join(filter(None, (_named(told.extra), further)))
+    wished = {"temperature": told.temperature, "top_p": told.top_p}
+    sampling = [
+        _DEFAULT if x is None or name in omitted else f"{x:g}" for name, x in wished.items()
+    ]
+    refused = ", ".join(word for name, word in _REFUSED.items() if name in omitted)
+    left_out = f"not taken by the model: {refused}" if refused else ""
+    own = ", ".join(filter(None, (_named(told.extra), further, left_out)))
     return (sampling[0], sampling[1], f"{told.max_tokens:,}", own)
 
 

@@ -18,7 +18,7 @@ from pipeline.providers.errors import (
     UnknownModel,
     Unreachable,
 )
-from pipeline.providers.failures import NotConnected
+from pipeline.providers.failures import NotConnected, WrongPlace
 from pipeline.providers.outcome import UNSERVED
 from pipeline.providers.rate_limiter import Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
@@ -58,6 +58,8 @@ class PatientCalls:
         self._wait_s = wait_s
         self._sleep = sleep
         self.clock = clock
+        self.answered = False
+        """Whether the batch API is known to be there: it answered, now or in an earlier process."""
         policy = RetryPolicy().endless()
         self._policy = replace(policy, max_total_s=math.inf, max_refused_s=math.inf)
         self._rng = rng or random.Random()
@@ -74,6 +76,7 @@ class PatientCalls:
         try:
             result = await call()
             came = CallSign("answered")
+            self.answered |= bool(result)  # an upload that a provider does without brings nothing
         except ProviderError as error:
             came = CallSign(_sign_of(error), error.status)
             raise
@@ -119,6 +122,10 @@ class PatientCalls:
         self._leaving.check()
         return now if since is None else since
 
+    def is_misplaced(self, error: ProviderError) -> bool:
+        """Return whether an error says that nothing at the address is a batch API, and ever was."""
+        return isinstance(error, WrongPlace) and not self.answered
+
     async def pause(self, seconds: float) -> None:
         """Sleep, and wake when the run leaves.
 
@@ -149,7 +156,7 @@ class Patience:
             Stopped: the run leaves, or the endpoint was waited for long enough.
         """
         delay = self._backoff.after(error)
-        if delay is None:
+        if delay is None or self._calls.is_misplaced(error):
             raise error
         if not isinstance(error, NotConnected | RateLimited):
             self._since = self._calls.leave_if_late(self._since, error)

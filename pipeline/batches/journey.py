@@ -88,6 +88,7 @@ class Journey:
 
     async def _run(self) -> None:
         remote = None if self.row is None else self.row.remote
+        self.around.calls.answered |= remote is not None
         if self.row is not None and self.row.state == "ended":
             self._deliver_missing(BatchStatus(self.row.outcome))
             return
@@ -145,7 +146,7 @@ class Journey:
                     remote = await self._found(around.rules.settle_s + took_s)
                     if remote is not None:
                         return remote
-                elif not error.retryable:
+                elif not error.retryable or around.calls.is_misplaced(error):
                     await self._write_end("refused")
                     self._fail_all(error)
                     return None

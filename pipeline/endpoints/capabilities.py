@@ -17,6 +17,7 @@ from pipeline.providers.errors import (
     Unauthorised,
     UnknownModel,
 )
+from pipeline.providers.failures import WrongPlace
 from pipeline.providers.protocol import Reply, Request, Structured, Usage
 from pipeline.providers.system_messages import SYSTEM_ROLE
 from pipeline.spending.accounting import prompt_bound
@@ -275,7 +276,7 @@ class StructureProbe:
             return False
         if isinstance(error, UnknownModel) and error.field is not None:
             return False
-        if isinstance(error, ContextExceeded | Moderated | OutOfFunds | Unauthorised):
+        if isinstance(error, ContextExceeded | Moderated | OutOfFunds | Unauthorised | WrongPlace):
             return False
         # Others may have learnt, while this one was under way, that bounds are not taken.
         outdated = bool(sent.bounds) and not self._capabilities.bounds_texts

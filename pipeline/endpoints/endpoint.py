@@ -247,10 +247,9 @@ class Endpoint:
             try:
                 choices = await self._attempt(request, account, permit, record)
             except ProviderError as error:
-                refuse_wrong_address(error, answered=self._serves(permit))
-                refuse_small_context(
-                    error, self.name, role, answered=self._has_answered(role, permit)
-                )
+                before = self._has_answered(role, permit)
+                refuse_wrong_address(error, answered=self._serves(permit), role_answered=before)
+                refuse_small_context(error, self.name, role, answered=before)
                 may_instruct = self.structured == "auto"
                 if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
                     continue

@@ -49,19 +49,22 @@ class Tries:
         return (self.unserved if unavailable else self.failures).after(error)
 
 
-def refuse_wrong_address(error: ProviderError, *, answered: bool) -> None:
+def refuse_wrong_address(error: ProviderError, *, answered: bool, role_answered: bool) -> None:
     """Raise what the user has to mend where there is no model at the address, or no TLS with it.
 
-    Once the endpoint answered, it is an outage like any other.
+    Once the endpoint answered, it is an outage like any other; a page, as proxies show while what is
+    behind them is away, also if it answered in an earlier process of the run.
 
     Args:
         error: what a request ended with.
-        answered: whether the endpoint answered anything before.
+        answered: whether the endpoint answered anything before, in this process.
+        role_answered: whether it answered the role of the request before, in this run.
 
     Raises:
         UsageError: it is the address.
     """
-    if isinstance(error, NoTls | WrongPlace) and not answered:
+    page = isinstance(error, WrongPlace) and not role_answered
+    if (page or isinstance(error, NoTls)) and not answered:
         raise UsageError(error.message, error.hint)
 
 

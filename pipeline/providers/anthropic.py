@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import anthropic
@@ -22,6 +22,7 @@ from pipeline.providers.wire_anthropic import (
     read_reply,
     system_of,
 )
+from prompts.question import Message
 
 
 class _Client(CappedClient, anthropic.DefaultAioHttpClient):
@@ -85,16 +86,31 @@ class AnthropicProvider(HttpProvider):
         except ProviderError:
             raise
         except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise self.mapped(failure, call.fields, timeout_s) from failure
-        return self.read(read_reply, answer, response.headers, call.fields)
+            raise self.mapped(failure, call.fields, timeout_s, request.messages) from failure
+        return self.read(read_reply, answer, response.headers, call.fields, request.messages)
 
     async def close(self) -> None:
         """Release connections."""
         await self.client.close()
 
-    def mapped(self, error: Exception, sent: Collection[str], timeout_s: float) -> ProviderError:
-        """Map the SDK's exceptions to ours; ``sent``: names of the fields in the request's body."""
+    def mapped(
+        self,
+        error: Exception,
+        sent: Collection[str],
+        timeout_s: float,
+        prompt: Sequence[Message] = (),
+    ) -> ProviderError:
+        """Map the SDK's exceptions to ours.
+
+        Args:
+            error: what the SDK raised.
+            sent: names of the fields in the request's body.
+            timeout_s: the seconds that were allowed.
+            prompt: what was asked.
+        """
         if isinstance(error, anthropic.APIStatusError):
             response = error.response
-            return self.refused(response.status_code, response.headers, response.content, sent)
+            return self.refused(
+                response.status_code, response.headers, response.content, sent, prompt
+            )
         return connection_failure(error, self.base_url, timeout_s)

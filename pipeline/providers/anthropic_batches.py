@@ -139,7 +139,9 @@ class AnthropicBatches:
         result = result if isinstance(result, dict) else {}
         kind, sent = identifier(result.get("type")), call_of(request).fields
         if kind == "succeeded":
-            return self._provider.read(read_reply, orjson.dumps(result.get("message")), {}, sent)
+            return self._provider.read(
+                read_reply, orjson.dumps(result.get("message")), {}, sent, request.messages
+            )
         if kind in {"expired", "canceled"}:
             raise NotProcessed(f"the batch ended before the turn of this request ({kind})")
         if kind == "errored":
@@ -147,7 +149,7 @@ class AnthropicBatches:
             inner = envelope.get("error") if isinstance(envelope, dict) else None
             name = inner.get("type") if isinstance(inner, dict) else None
             status = _STATUS_OF.get(name, 500) if isinstance(name, str) else 500
-            raise self._provider.refused(status, {}, orjson.dumps(envelope), sent)
+            raise self._provider.refused(status, {}, orjson.dumps(envelope), sent, request.messages)
         raise ServerFault("a line of the batch has neither answer nor error")
 
 

@@ -12,7 +12,7 @@ from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.batch_api import BatchUnknown, StillUnknown
 from pipeline.providers.capped_client import sdk_timeout
 from pipeline.providers.errors import ProviderError
-from pipeline.providers.failures import broken_body
+from pipeline.providers.failures import WrongPlace, broken_body
 from pipeline.providers.untrusted import identifier, json_object
 
 PAGES = 50
@@ -152,7 +152,8 @@ class BatchCalls:
 
 def _or_unknown(error: ProviderError) -> Exception:
     """Return what a refusal means where a batch that was there is asked for."""
-    return BatchUnknown(error.message) if error.status == 404 else error
+    is_gone = error.status == 404 and not isinstance(error, WrongPlace)
+    return BatchUnknown(error.message) if is_gone else error
 
 
 def id_of(answer: Mapping[str, object], what: str) -> str:

@@ -63,8 +63,10 @@ class CompatibleProvider(HttpProvider):
             written = failed_generation(content) if answer.status == 400 else None
             if written is not None:
                 return written
-            raise self.refused(answer.status, answer.headers, content, body.keys())
-        return self.read(read_reply, content, answer.headers, body.keys())
+            raise self.refused(
+                answer.status, answer.headers, content, body.keys(), request.messages
+            )
+        return self.read(read_reply, content, answer.headers, body.keys(), request.messages)
 
     def _opened(self) -> Poster:
         if self._poster is None:

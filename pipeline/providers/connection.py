@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import aiohttp
@@ -27,6 +27,7 @@ from pipeline.providers.failures import (
     timed_out,
 )
 from pipeline.providers.protocol import Reply
+from prompts.question import Message
 from scenarios.log import LONG_SECRET, MASK, scrub
 
 CONNECT_S = 10.0
@@ -67,6 +68,7 @@ class HttpProvider:
         body: bytes,
         headers: Mapping[str, str],
         sent: Collection[str],
+        prompt: Sequence[Message] = (),
     ) -> Reply:
         """Read an answer that came as a success; an error inside it is raised as what it is.
 
@@ -79,27 +81,47 @@ class HttpProvider:
         try:
             reply = read(body, request_id and scrub(request_id, self._secrets))
         except ServerFault as fault:
-            error = disguised(body, headers, sent=sent, secrets=self._secrets) or fault
+            error = self._disguised(body, headers, sent, prompt) or fault
             error.body = self._excerpt(body)
             raise error from None
         if reply.choices:
             return reply
-        hidden = disguised(body, headers, sent=sent, secrets=self._secrets)
+        hidden = self._disguised(body, headers, sent, prompt)
         if hidden is not None:
             hidden.body = self._excerpt(body)
             raise hidden
         return replace(reply, body=self._excerpt(body))
+
+    def _disguised(
+        self,
+        body: bytes,
+        headers: Mapping[str, str],
+        sent: Collection[str],
+        prompt: Sequence[Message],
+    ) -> ProviderError | None:
+        return disguised(body, headers, sent=sent, prompt=prompt, secrets=self._secrets)
 
     def _excerpt(self, body: bytes) -> str:
         """Return what is kept of an answer of no use, without any key in it."""
         return scrub(excerpt(body), self._secrets)
 
     def refused(
-        self, status: int, headers: Mapping[str, str], body: bytes, sent: Collection[str]
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        body: bytes,
+        sent: Collection[str],
+        prompt: Sequence[Message] = (),
     ) -> ProviderError:
         """Return the error for a status that is no success."""
         return from_status(
-            status, headers, body, sent=sent, secrets=self._secrets, key_hint=self.key_hint
+            status,
+            headers,
+            body,
+            sent=sent,
+            prompt=prompt,
+            secrets=self._secrets,
+            key_hint=self.key_hint,
         )
 
 

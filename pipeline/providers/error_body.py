@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from pipeline.providers.retry import retry_after, seconds_of
+from pipeline.providers.retry import retry_after, seconds_of, until_reset
 from pipeline.providers.untrusted import count
 
 LONGEST_READ = 10_000
@@ -31,6 +31,8 @@ class ErrorBody:
     """How long it may be, where there is a field for it."""
     pause_s: float | None = None
     """Seconds to wait, where there is a field for them, or a gateway quotes the headers behind it."""
+    is_page: bool = False
+    """Whether it is a web page or plain text, as models hardly send."""
 
 
 def read_error(body: bytes) -> ErrorBody:
@@ -45,7 +47,7 @@ def read_error(body: bytes) -> ErrorBody:
         data: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         text = body[: 4 * LONGEST_READ].decode("utf-8", "replace").strip()[:LONGEST_READ]
-        return ErrorBody(message="" if text.startswith("<") else text)
+        return ErrorBody(message="" if text.startswith("<") else text, is_page=True)
     return error_of(data)
 
 
@@ -111,7 +113,9 @@ def _pause(data: Mapping[str, object], quoted: object) -> float | None:
     named = (seconds_of(delay) for delay in delays if isinstance(delay, str))
     found = next((seconds for seconds in named if seconds is not None), None)
     if found is None and isinstance(quoted, dict):
-        found = retry_after({k: v for k, v in quoted.items() if isinstance(v, str)})
+        headers = {name: value for name, value in quoted.items() if isinstance(value, str)}
+        asked = retry_after(headers)
+        found = until_reset(headers) if asked is None else asked
     return found
 
 

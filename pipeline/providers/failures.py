@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from pipeline.providers.context_size import ContextSizes, exceeded_context
+from pipeline.providers.echo import without_prompt
 from pipeline.providers.error_body import ErrorBody, error_of, read_error
 from pipeline.providers.errors import (
     BadRequest,
@@ -27,9 +29,10 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.rejected_field import rejected_field
-from pipeline.providers.retry import asked_in_words, retry_after
+from pipeline.providers.retry import asked_in_words, retry_after, until_reset
 from pipeline.providers.system_messages import SYSTEM_ROLE, refuses_system_role
 from pipeline.providers.untrusted import identifier, json_object
+from prompts.question import Message
 from scenarios.log import scrub
 
 LONGEST_MESSAGE = 500
@@ -75,11 +78,15 @@ _NO_MEMORY = re.compile(r"requires more (?:system|gpu) memory", re.IGNORECASE)
 _PATH_HINT = "is the path of --base-url right? many end in /v1"
 _WRONG_PLACE = re.compile(r"unexpected endpoint or method", re.IGNORECASE)
 _LONG_QUOTA = re.compile(
-    r"(?:\bper[- _]?|/ ?)(?:day|week|month)\b"
+    r"(?:\bper[- _]?(?:1 )?|/ ?)(?:day|week|month)\b"
     r"|\b(?:daily|weekly|monthly) (?:\w+ ){0,2}(?:limit|quota)",
     re.IGNORECASE,
 )
-_SHORT_QUOTA = re.compile(r"(?:\bper[- _]?|/ ?)(?:sec(?:ond)?|min(?:ute)?|hour)\b", re.IGNORECASE)
+_PRICE = re.compile(r"(?:[$€£] ?|usd )[\d.,]+ ?(?:usd ?)?(?:/|per|an?) ?\w+", re.IGNORECASE)
+"""What a larger plan costs, which refusals like to name."""
+_SHORT_QUOTA = re.compile(
+    r"(?:\bper[- _]?(?:1 )?|/ ?)(?:sec(?:ond)?|min(?:ute)?|hour)\b", re.IGNORECASE
+)
 """How endpoints speak of a quota that does not come back within an hour, and of one that does."""
 _PAUSE_NOT_MEANT = re.compile(r"(?:Requests|Tokens|Count)PerDay|\b[Ll]imit:? 0(?![\d.])")
 """... and Google, which names a pause of seconds beside it; a quota of nothing is never renewed."""
@@ -95,7 +102,10 @@ class NoTls(NotConnected):
 
 
 class WrongPlace(ServerFault):
-    """Something answers that is no model: a web page, or a server that knows no such path."""
+    """Something answers that is no model: a web page, or a server that knows no such path.
+
+    Proxies answer so, too, while what is behind them is away.
+    """
 
 
 def from_status(
@@ -104,6 +114,7 @@ def from_status(
     body: bytes,
     *,
     sent: Collection[str],
+    prompt: Sequence[Message] = (),
     secrets: Collection[str] = (),
     key_hint: str = "check the key",
 ) -> ProviderError:
@@ -114,10 +125,12 @@ def from_status(
         headers: response headers, names in any case.
         body: the response body.
         sent: names of the fields in the request's body; only these can be rejected.
+        prompt: what was asked; where the error repeats it, that is no word of the endpoint's.
         secrets: what must not appear in a message.
         key_hint: what to do about a missing or wrong key.
     """
     reported = read_error(body)
+    reported = replace(reported, message=without_prompt(reported.message, prompt))
     text = scrub(reported.message, secrets)[:LONGEST_MESSAGE] or f"the endpoint answered {status}"
     lowered = {name.lower(): value for name, value in headers.items()}
     named = lowered.get("x-request-id") or lowered.get("request-id") or ""
@@ -185,9 +198,14 @@ def _too_much(
     headers: Mapping[str, str], reported: ErrorBody, make: Callable[..., ProviderError]
 ) -> ProviderError:
     """Tell a rate that is exceeded, which passes, from a quota of a day or longer."""
-    named = (retry_after(headers), reported.pause_s, asked_in_words(reported.message))
+    named = (
+        retry_after(headers),
+        reported.pause_s,
+        asked_in_words(reported.message),
+        until_reset(headers),
+    )
     pause_s = next((seconds for seconds in named if seconds is not None), None)
-    says = f"{reported.kind} {reported.message}"
+    says = _PRICE.sub("", f"{reported.kind} {reported.message}")
     is_long = _LONG_QUOTA.search(says) and not _SHORT_QUOTA.search(says)
     if _PAUSE_NOT_MEANT.search(says) or (pause_s is None and is_long):
         return make(QuotaUsedUp)
@@ -210,6 +228,8 @@ def _refusal(
         return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
     if _NO_MODEL.search(f"{reported.kind} {reported.message}"):
         return make(UnknownModel, "check the model's name", field="model")
+    if status in {404, 405} and reported.is_page:
+        return make(WrongPlace, _PATH_HINT)
     if status in {404, 405}:
         return make(UnknownModel, "check the model's name and --base-url")
     named = reported.parameter if reported.parameter in sent else None
@@ -233,12 +253,17 @@ def no_json(body: bytes, request_id: str | None = None) -> ServerFault:
             request_id=request_id,
         )
     if start.startswith((b"data:", b"event:")):
-        why = "it is a stream of events, which was not asked for"
+        why = "it is a stream of events without a whole answer"
     return broken_body(why, request_id=request_id)
 
 
 def disguised(
-    body: bytes, headers: Mapping[str, str], *, sent: Collection[str], secrets: Collection[str] = ()
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    sent: Collection[str],
+    prompt: Sequence[Message] = (),
+    secrets: Collection[str] = (),
 ) -> ProviderError | None:
     """Return the error inside an answer that pretends to be a success, or None if there is none.
 
@@ -263,7 +288,7 @@ def disguised(
         says = scrub(reported.message, secrets)[:LONGEST_MESSAGE]
         is_place = _WRONG_PLACE.search(says) is not None
         return WrongPlace(says, hint=_PATH_HINT) if is_place else broken_body(says)
-    return from_status(status, headers, body, sent=sent, secrets=secrets)
+    return from_status(status, headers, body, sent=sent, prompt=prompt, secrets=secrets)
 
 
 def _failed_choice(data: Mapping[str, object]) -> dict[str, Any] | None:

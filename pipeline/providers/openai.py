@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import httpx2
@@ -18,6 +18,7 @@ from pipeline.providers.errors import ProviderError
 from pipeline.providers.posting_client import PostingClient, body_from, prepared
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
+from prompts.question import Message
 
 
 class _Client(PostingClient, openai.DefaultAioHttpClient):
@@ -113,8 +114,8 @@ class OpenAIProvider(HttpProvider):
         except ProviderError:
             raise
         except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise self.mapped(failure, body.keys(), timeout_s) from failure
-        return self.read(read_reply, answer, response.headers, body.keys())
+            raise self.mapped(failure, body.keys(), timeout_s, request.messages) from failure
+        return self.read(read_reply, answer, response.headers, body.keys(), request.messages)
 
     def _options(self, timeout_s: float) -> FinalRequestOptions:
         """Return what all requests with this time allowed have in common, prepared once."""
@@ -129,9 +130,24 @@ class OpenAIProvider(HttpProvider):
         """Release connections."""
         await self.client.close()
 
-    def mapped(self, error: Exception, sent: Collection[str], timeout_s: float) -> ProviderError:
-        """Map the SDK's exceptions to ours; ``sent``: names of the fields in the request's body."""
+    def mapped(
+        self,
+        error: Exception,
+        sent: Collection[str],
+        timeout_s: float,
+        prompt: Sequence[Message] = (),
+    ) -> ProviderError:
+        """Map the SDK's exceptions to ours.
+
+        Args:
+            error: what the SDK raised.
+            sent: names of the fields in the request's body.
+            timeout_s: the seconds that were allowed.
+            prompt: what was asked.
+        """
         if isinstance(error, openai.APIStatusError):
             response = error.response
-            return self.refused(response.status_code, response.headers, response.content, sent)
+            return self.refused(
+                response.status_code, response.headers, response.content, sent, prompt
+            )
         return connection_failure(error, self.base_url, timeout_s)

@@ -138,5 +138,5 @@ class OpenAIBatches:
         headers = {"x-request-id": identifier(response.get("request_id")) or ""}
         status, body = count(response.get("status_code")), orjson.dumps(response.get("body"))
         if status is None or 200 <= status < 300:
-            return self._provider.read(read_reply, body, headers, sent)
-        raise self._provider.refused(status, headers, body, sent)
+            return self._provider.read(read_reply, body, headers, sent, request.messages)
+        raise self._provider.refused(status, headers, body, sent, request.messages)

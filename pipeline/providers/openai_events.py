@@ -13,7 +13,7 @@ _PARTS = ("content", "reasoning_content", "reasoning", "refusal")
 def joined_events(data: bytes) -> dict[str, object] | None:
     """Return the answer that a stream would have been in one piece; None where it is no stream.
 
-    A stream that was cut off ends its choices for no known reason.
+    A choice that was cut off, by a fault or the end of the stream, is no choice.
     """
     lines = [line[5:].strip() for line in data.splitlines() if line.startswith(b"data:")]
     events = [event for event in map(json_object, lines) if event]
@@ -25,7 +25,13 @@ def joined_events(data: bytes) -> dict[str, object] | None:
         for piece in listed if isinstance(listed, list) else ():
             if isinstance(piece, dict):
                 _add(choices, piece)
-    return {**answer, "choices": list(choices.values())} if choices else None
+    ended = b"[DONE]" in lines and not answer.get("error")
+    whole = [choice for choice in choices.values() if ended or _has_ended(choice)]
+    return {**answer, "choices": whole} if whole else None
+
+
+def _has_ended(choice: Mapping[str, object]) -> bool:
+    return choice["finish_reason"] not in (None, "error")
 
 
 def _add(choices: dict[object, dict[str, object]], piece: Mapping[str, object]) -> None:

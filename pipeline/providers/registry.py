@@ -313,6 +313,8 @@ _VARIABLE = re.compile(r"[A-Z]{1,20}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,40}")
+_OF_HTTP = frozenset({"connection", "content-length", "content-type", "host", "transfer-encoding"})
+"""Headers that a key would break a request in."""
 
 
 def _header_and_variable(
@@ -321,15 +323,25 @@ def _header_and_variable(
     """Return in which header a key is sent, if it is named, and which variable holds it.
 
     Raises:
-        UsageError: a header is named for a provider that has one of its own.
+        UsageError: a header is named for a provider that has one of its own, or one that is no place
+            for a key, or no variable.
     """
-    header, colon, variable = (given or "").partition(":")
+    header, colon, variable = (part.strip() for part in (given or "").partition(":"))
     if not colon or not _HEADER.fullmatch(header):
         return "", given
     if not entry.needs_url:
         raise UsageError(
             f"{name} sends its key in a header of its own",
             f"give {KEY_OPTION} the name of the variable alone",
+        )
+    if header.lower() in _OF_HTTP:
+        raise UsageError(
+            f"the header {header} is no place for a key", f"name another with {KEY_OPTION}"
+        )
+    if not variable:
+        raise UsageError(
+            f"no variable is named behind the header {header}",
+            f"give {KEY_OPTION} both, e.g. {header}:MY_KEY",
         )
     return header, variable
 

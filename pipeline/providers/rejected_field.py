@@ -14,6 +14,10 @@ _NOT_TAKEN = re.compile(
     r"|only be set to|or unset when|only [\d.]+ is (?:allowed|supported)",
     re.IGNORECASE,
 )
+_TOGETHER = re.compile(
+    r"\b(?:both|together|simultaneously|and)\b|only (?:\w+ )?one\b|same time", re.IGNORECASE
+)
+"""How endpoints speak of two fields that they do not take in one request."""
 _SCHEMA = re.compile(
     r"response_format|output_config|output_format|json_schema|json schema|structured output"
     r"|guided (?:decoding|json)|response_?schema|the specified schema",
@@ -26,8 +30,8 @@ def rejected_field(reported: ErrorBody, sent: Collection[str]) -> str | None:
     """Return the body field that an error says is not taken, if it is one that was sent.
 
     A field that is merely out of range is the user's to mend, not to be dropped: the error has to
-    speak of not supporting or not knowing it. Of two that are not taken together it is ``top_p``, or
-    else the first.
+    speak of not supporting or not knowing it. Of two that are not taken together it is ``top_p``, of
+    others that are named the first.
     """
     root = re.split(r"[.\[]", reported.parameter or "")[0]
     for carrier in ("response_format", "output_config"):
@@ -43,7 +47,9 @@ def rejected_field(reported: ErrorBody, sent: Collection[str]) -> str | None:
     found = quoted or _named(
         [name for name in droppable if len(name) > 1], r"\b{}\b", reported.message
     )
-    return "top_p" if "top_p" in found else min(found, key=found.__getitem__, default=None)
+    if "top_p" in found and _TOGETHER.search(reported.message):
+        return "top_p"
+    return min(found, key=found.__getitem__, default=None)
 
 
 def _named(names: Collection[str], pattern: str, message: str) -> dict[str, int]:

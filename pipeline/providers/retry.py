@@ -94,10 +94,9 @@ class Backoff:
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Read how many seconds an endpoint asks to wait, from any of the spellings in use.
 
-    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Where both
-    are missing, ``x-ratelimit-reset`` counts, which may hold seconds, or seconds or milliseconds since
-    1970. Header names are compared without case; a value that is neither, lies in the past, or is
-    longer than a day gives None: no run waits for the year 9999.
+    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Header
+    names are compared without case; a value that is neither, lies in the past, or is longer than a
+    day gives None: no run waits for the year 9999.
     """
     lowered = {name.lower(): value.strip() for name, value in headers.items()}
     seconds = _number(lowered.get("retry-after-ms"))
@@ -105,7 +104,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         return _plausible(seconds / 1000.0)
     text = lowered.get("retry-after")
     if text is None:
-        return _until_reset(_number(lowered.get("x-ratelimit-reset")), now)
+        return None
     seconds = _number(text)
     if seconds is None:
         seconds = seconds_of(text)
@@ -121,9 +120,16 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return _plausible(delta) if delta > 0 else None
 
 
-def _until_reset(reset: float | None, now: datetime | None) -> float | None:
-    """Return the seconds until a limit is lifted, from any number that says when."""
-    if reset is None:
+def until_reset(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds until the limit is lifted that a request ran into, where a header says when.
+
+    ``x-ratelimit-reset`` holds seconds, or seconds or milliseconds since 1970. Many gateways send it
+    with whatever they answer: it is read of refusals for the rate only, and not where
+    ``x-ratelimit-remaining`` says that it is another limit.
+    """
+    lowered = {name.lower(): value.strip() for name, value in headers.items()}
+    reset = _number(lowered.get("x-ratelimit-reset"))
+    if reset is None or _number(lowered.get("x-ratelimit-remaining")):
         return None
     if reset >= 1_000 * EARLIEST_MOMENT_S:
         reset /= 1_000

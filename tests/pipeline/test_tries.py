@@ -9,7 +9,7 @@ from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.signs import CallSign
 from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, ServerFault, TimedOut
-from pipeline.providers.failures import NotConnected, NoTls, timed_out
+from pipeline.providers.failures import NotConnected, NoTls, WrongPlace, timed_out
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.spending.budget import Ledger
@@ -150,6 +150,16 @@ async def test_an_endpoint_that_another_worker_had_an_answer_of_is_known_to_spea
     b = Bench(Scripted(NO_TLS, NO_TLS, reply("b")), rules=QUICK)
     gate = b.endpoint.link._gate(b.endpoint.address)
     gate.settle(await gate.enter("initiator"), CallSign("answered"))
+    assert (await b.ask())[0].text == "b"
+
+
+@pytest.mark.anyio
+async def test_a_page_of_a_proxy_is_waited_out_where_the_run_had_answers_before():
+    page = WrongPlace("a web page", hint="is the path right?")
+    with pytest.raises(UsageError, match="a web page"):
+        await Bench(Scripted(page)).ask()
+    b = Bench(Scripted(page, reply("b")), rules=QUICK)
+    b.endpoint.link._gates.answered_before = lambda _model, role: role == ORIGIN.role
     assert (await b.ask())[0].text == "b"
 
 

@@ -36,6 +36,8 @@ class BatchFaults:
     lose_creation: int = 0
     """Batches that are made though the connection breaks before anybody hears of it."""
     refusals: dict[BatchStep, list[int]] = field(default_factory=dict)
+    pages: bool = False
+    """Whether refusals are web pages, as of a proxy."""
     """Statuses with which the next calls of a step are refused, which do nothing then."""
     end: Literal["completed", "expired", "cancelled", "failed", "full"] = "completed"
     """How the next batches end; ``full``: there is no room for them."""
@@ -284,6 +286,8 @@ class Batches:
             return None
         status = statuses.pop(0)
         headers = {"Retry-After": "0"}
+        if self.faults.pages:
+            return web.Response(text="<html>no such page</html>", status=status, headers=headers)
         return web.json_response(
             wire.error(status, "not now", None), status=status, headers=headers
         )

@@ -224,7 +224,7 @@ def _errors() -> Iterable[HostileReply]:
     beyond = b'{"error": "' + b"x" * (6 * 2**20) + b'"}'
     yield _error("error-beyond-the-cap", "bad_request", 400, beyond)
     codes = {204: "server_fault", 302: "bad_request", 304: "bad_request", 401: "unauthorised"}
-    codes |= {402: "out_of_funds", 403: "unauthorised", 404: "unknown_model", 408: "timeout"}
+    codes |= {402: "out_of_funds", 403: "unauthorised", 404: "server_fault", 408: "timeout"}
     codes |= {409: "server_fault", 413: "bad_request", 418: "bad_request", 422: "bad_request"}
     codes |= {429: "rate_limited", 451: "bad_request", 500: "server_fault", 501: "server_fault"}
     codes |= {502: "server_fault", 503: "server_fault", 529: "rate_limited", 599: "server_fault"}

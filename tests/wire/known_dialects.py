@@ -272,6 +272,11 @@ NOT_PLAYED = {
         "is the path of --base-url right",
         Dialect("web-page", (always(200, b"<!doctype html><html></html>"),)),
     ),
+    "no-such-page": (
+        2,
+        "is the path of --base-url right",
+        Dialect("no-such-page", (always(404, b"404 page not found"),)),
+    ),
     "no-such-path": (
         2,
         "is the path of --base-url right",

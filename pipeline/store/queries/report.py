@@ -132,6 +132,8 @@ _REQUESTS = """
 _LATENCIES = """
     select role, model, cast(round(latency_s * 1000) as integer), count(*)
     from requests where code = 'ok' group by 1, 2, 3 order by 1, 2, 3"""
+_OMITTED = """
+    select distinct model, omitted from requests where code = 'ok' and omitted <> '' order by 1, 2"""
 _CHOICES = "select status, count(*) from choices group by 1 order by 2 desc, 1"
 _SAMPLES = """
     select id, arm, scenario, goal, turns, verdict from (
@@ -285,6 +287,13 @@ class Figures:
     def latencies(self) -> list[tuple[str, str, int, int]]:
         """Return (role, model, milliseconds, requests) of those that went well, quickest first."""
         return self._read(_LATENCIES).fetchall()
+
+    def omitted(self) -> dict[str, frozenset[str]]:
+        """Return what was left out of requests that went well since the model refuses it, by model."""
+        found: dict[str, frozenset[str]] = {}
+        for model, fields in self._read(_OMITTED):
+            found[model] = found.get(model, frozenset()).union(fields.split())
+        return found
 
     def choices(self) -> list[tuple[str, int]]:
         """Return (status, answers), the commonest first."""

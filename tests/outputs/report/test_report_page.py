@@ -195,3 +195,17 @@ def test_dialogues_made_by_rules_are_called_a_baseline(tmp_path):
 
 def test_dialogues_of_a_model_are_not(tree):
     assert "Demonstration baseline" not in words_of(tree)
+
+
+def test_what_a_model_refuses_is_not_told_as_how_it_was_asked(tmp_path):
+    folder = reported_run(tmp_path / "run")
+    before = table(parsed(page_of(folder)), "Models and their parameters")
+    with closing(sqlite3.connect(folder / "run.sqlite")) as connection, connection:
+        connection.execute("update requests set omitted = 'n seed temperature'")
+        models = {model for (model,) in connection.execute("select model from requests")}
+    found = table(parsed(page_of(folder)), "Models and their parameters")
+    told = {name: row for name, row in found.items() if row[1] in models}
+    assert told
+    for name, (_, _, temperature, top_p, _, further) in told.items():
+        assert (temperature, top_p) == ("the endpoint's", before[name][3])
+        assert further.endswith("not taken by the model: temperature, seed")

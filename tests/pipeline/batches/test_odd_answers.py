@@ -22,7 +22,7 @@ from tests.pipeline.batches.interrupting import Interrupting
 from tests.pipeline.batches.runs import assert_whole, recipe
 from tests.pipeline.integration.records import rows
 from tests.pipeline.providers.asking import make_request
-from tests.wire.batches import BatchFaults
+from tests.wire.batches import BatchFaults, BatchStep
 from tests.wire.server import WireServer
 
 
@@ -120,6 +120,24 @@ def test_a_batch_that_was_just_sent_need_not_be_known_yet(
     server.batches.faults = BatchFaults(refusals={"poll": [404, 404]})
     generate(recipe(server, provider), output=tmp_path / "run")
     assert_whole(tmp_path / "run", server, 12)
+
+
+@pytest.mark.parametrize("step", ["create", "poll", "download"])
+def test_a_page_of_a_proxy_does_not_say_that_a_batch_is_gone(
+    server: WireServer, tmp_path: Path, step: BatchStep
+) -> None:
+    server.batches.faults = BatchFaults(refusals={step: [404, 404]}, pages=True)
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+
+
+@pytest.mark.parametrize(("provider", "step"), [("openai", "upload"), ("anthropic", "create")])
+def test_an_address_of_pages_has_no_batch_api(
+    server: WireServer, tmp_path: Path, provider: str, step: BatchStep
+) -> None:
+    server.batches.faults = BatchFaults(refusals={step: [404] * 2}, pages=True)
+    with pytest.raises(UsageError, match="404"):
+        generate(recipe(server, provider), output=tmp_path / "run")
 
 
 def test_a_batch_that_is_gone_is_said_to_be(server: WireServer, tmp_path: Path) -> None:

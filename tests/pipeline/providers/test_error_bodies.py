@@ -93,6 +93,7 @@ def test_the_message_is_found_in_whatever_shape_the_body_has(body, message):
         ),
         (400, {"error": "The specified schema has too many states"}, "response_format"),
         (400, {"message": "`temperature` and `top_p` cannot both be specified."}, "top_p"),
+        (400, openai("`temperature` is not supported: use `top_p`."), "temperature"),
         (400, openai("invalid temperature: only 1 is allowed for this model"), "temperature"),
         (400, openai("`temperature` may only be set to 1 when thinking is on."), "temperature"),
         (400, {"error": "Argument not supported on this model: topP"}, "top_p"),

@@ -1,3 +1,5 @@
+import json
+
 import orjson
 import pytest
 from hypothesis import given
@@ -19,11 +21,13 @@ from pipeline.providers.errors import (
 )
 from pipeline.providers.failures import (
     NotConnected,
+    WrongPlace,
     from_status,
     scrub,
     timed_out,
     was_surely_free,
 )
+from prompts.question import Message
 
 SENT = frozenset(
     {
@@ -115,7 +119,9 @@ def openai(message, code=None, param=None, kind="invalid_request_error"):
         (503, {"detail": "no workers"}, ServerFault),
         (404, openai("The model 'm' does not exist", "model_not_found"), UnknownModel),
         (400, openai("The model 'm' does not exist", "model_not_found"), UnknownModel),
-        (404, b"404 page not found", UnknownModel),
+        (404, b"404 page not found", WrongPlace),
+        (404, b"<html>Nothing is here</html>", WrongPlace),
+        (404, b"model m not found", UnknownModel),
         (400, openai("too long", "context_length_exceeded", "messages"), ContextExceeded),
         (400, openai("Invalid model name passed in model=nosuch", "400", "None"), UnknownModel),
         (400, {"error": "Model Not Exist"}, UnknownModel),
@@ -138,6 +144,13 @@ def openai(message, code=None, param=None, kind="invalid_request_error"):
         (429, {"message": "The limits are 10 requests per minute, 500 per day."}, RateLimited),
         (429, openai(f"{TPD} Please try again in 9m38.016s."), RateLimited),
         (429, openai(TPD), QuotaUsedUp),
+        (429, {"error": "Rate limit exceeded: 50 per 1 day"}, QuotaUsedUp),
+        (429, {"error": "60 per 1 minute are exceeded (the plan has 1000 per day)"}, RateLimited),
+        (
+            429,
+            {"error": "Too many requests. With Pro, for $20/month, you may send more."},
+            RateLimited,
+        ),
         (429, [{"error": {"message": GEMINI, **PER_DAY}}], QuotaUsedUp),
         (429, [{"error": {"message": f"{GEMINI} limit: 0, model: m"}}], QuotaUsedUp),
         (498, openai("Flex tier capacity exceeded", "capacity_exceeded"), RateLimited),
@@ -184,6 +197,40 @@ def test_the_pause_asked_for_and_the_request_id_are_kept():
 )
 def test_the_pause_is_found_in_the_body_where_no_header_names_it(body, seconds):
     assert fail(429, body).retry_after_s == seconds
+
+
+PROMPT = """You sell insurance and say \"no\" to all. The spending limit per day is what they ask for.
+She isn't told of the insufficient funds, and that her plan violates our policies.
+The model of the car was not found; the temperature is unknown to the system. 我的余额不足,不能付款。"""
+
+
+@pytest.mark.parametrize("quoted", [json.dumps, repr, str], ids=["JSON", "Python", "plain"])
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(400, BadRequest), (403, Unauthorised), (429, RateLimited), (412, BadRequest)],
+)
+def test_a_prompt_that_an_error_repeats_is_not_taken_for_its_reason(status, kind, quoted):
+    body = openai(f"Cannot take this: messages = {quoted(PROMPT)}")
+    prompt = (Message("system", "Play a role."), Message("user", PROMPT))
+    error = from_status(status, {}, orjson.dumps(body), sent=SENT, prompt=prompt)
+    assert type(error) is kind
+    assert error.message.startswith("Cannot take this: messages = ")
+    assert "insufficient" not in error.message, "what is private is not told, either"
+
+
+def test_a_reason_beside_a_repeated_prompt_is_found():
+    said = f"{PROMPT}: `seed` is not supported"
+    prompt = (Message("user", PROMPT),)
+    error = from_status(400, {}, orjson.dumps(openai(said)), sent=SENT, prompt=prompt)
+    assert (type(error), error.field) == (FieldRejected, "seed")
+
+
+def test_when_a_limit_is_lifted_is_read_of_a_refusal_for_that_limit_only():
+    reset = {"X-RateLimit-Reset": "600"}
+    assert fail(429, {}, reset).retry_after_s == 600.0
+    assert fail(429, {}, {**reset, "X-RateLimit-Remaining": "0"}).retry_after_s == 600.0
+    assert fail(429, {}, {**reset, "X-RateLimit-Remaining": "12"}).retry_after_s is None
+    assert fail(500, {}, reset).retry_after_s is None, "a fault passes sooner"
 
 
 def test_a_key_in_the_answer_is_masked():

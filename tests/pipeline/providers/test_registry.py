@@ -249,6 +249,27 @@ def test_a_header_is_named_before_the_variable_of_its_key(monkeypatch):
         build_provider(ModelName("openai", "m"), api_key_env=given)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("x-api-key:", "no variable is named behind the header x-api-key"),
+        ("x-api-key: ", "no variable"),
+        ("Content-Length:MY_KEY", "no place for a key"),
+    ],
+)
+def test_a_header_that_no_key_could_be_sent_in_is_refused(monkeypatch, given, says):
+    monkeypatch.setenv("MY_KEY", "a-key-of-mine")
+    with pytest.raises(UsageError, match=says):
+        build_provider(ModelName("compatible", "m"), base_url="http://h/v1", api_key_env=given)
+
+
+def test_a_space_behind_the_colon_of_a_header_does_no_harm(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "a-key-of-mine")
+    name, given = ModelName("compatible", "m"), "x-api-key: MY_KEY"
+    provider = build_provider(name, base_url="http://h/v1", api_key_env=given)
+    assert "a-key-of-mine" in str(provider.__dict__)
+
+
 def test_a_key_in_the_place_of_header_and_variable_is_not_repeated():
     with pytest.raises(UsageError) as caught:
         build_provider(

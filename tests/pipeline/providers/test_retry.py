@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.providers.errors import BadRequest, RateLimited, ServerFault
-from pipeline.providers.retry import Backoff, RetryPolicy, retry_after
+from pipeline.providers.retry import Backoff, RetryPolicy, retry_after, until_reset
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -83,11 +83,6 @@ def test_the_pauses_of_a_request_that_is_refused_for_ever_are_bounded_together(a
         ({"Retry-After": "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"}, None),
         ({"Retry-After": "soon"}, None),
         ({"Retry-After": "1m26.4s"}, 86.4),
-        ({"X-RateLimit-Reset": "30"}, 30.0),
-        ({"X-RateLimit-Reset": "1772366430"}, 30.0),
-        ({"X-RateLimit-Reset": "1772366430000"}, 30.0),
-        ({"X-RateLimit-Reset": "1772366430000", "Retry-After": "7"}, 7.0),
-        ({"X-RateLimit-Reset": "1772366399"}, None),
         ({"Retry-After": "-3"}, None),
         ({"Retry-After": "nan"}, None),
         ({"Retry-After": "86400"}, 86_400.0),
@@ -102,6 +97,21 @@ def test_the_pauses_of_a_request_that_is_refused_for_ever_are_bounded_together(a
 )
 def test_every_spelling_of_retry_after_is_read(headers, seconds):
     assert retry_after(headers, now=NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("reset", "seconds"),
+    [
+        ("30", 30.0),
+        ("1772366430", 30.0),
+        ("1772366430000", 30.0),
+        ("1772366399", None),
+        ("1e300", None),
+        ("soon", None),
+    ],
+)
+def test_every_spelling_of_when_a_limit_is_lifted_is_read(reset, seconds):
+    assert until_reset({"X-RateLimit-Reset": reset}, now=NOW) == seconds
 
 
 @given(st.text())

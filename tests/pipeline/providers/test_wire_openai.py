@@ -313,7 +313,21 @@ def test_a_stream_that_nobody_asked_for_is_joined_choice_by_choice():
     [{"choices": [None, {"index": [], "delta": "x"}]}, {"choices": [{"delta": {"content": 3}}]}],
 )
 def test_a_stream_of_odd_pieces_makes_the_reader_not_stumble(piece):
-    assert read_reply(events(piece)).choices == (Choice("", "other"),)
+    assert read_reply(events(piece) + b"data: [DONE]\n\n").choices == (Choice("", "other"),)
+
+
+CUT = {"choices": [{"index": 0, "delta": {"content": "I would ne"}}]}
+FAULT = {"error": {"code": 502}, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]}
+
+
+@pytest.mark.parametrize("pieces", [(CUT,), (CUT, FAULT), (CUT, {"error": {"message": "no"}})])
+def test_what_a_stream_brought_before_it_broke_is_no_answer(pieces):
+    end = b"data: [DONE]\n\n" if len(pieces) > 1 else b""
+    with pytest.raises(ServerFault, match="without a whole answer"):
+        read_reply(events(*pieces) + end)
+    whole = {"choices": [{"index": 1, "delta": {"content": "b"}, "finish_reason": "stop"}]}
+    reply = read_reply(events(whole, *pieces) + end)
+    assert reply.choices == (Choice("b", "stop"),)
 
 
 def test_a_mark_at_the_beginning_of_an_answer_is_passed_over():
