@@ -16,6 +16,7 @@ from scenarios.errors import HipoError, UsageError
 from scenarios.extension_fields import wrong_fields
 from scenarios.plugins import PLUGINS, Extension, Plugin, PointName, place_of
 from scenarios.spelling import suggestion
+from scenarios.text_file import typed_path
 
 E = TypeVar("E", bound=Extension)
 
@@ -89,7 +90,7 @@ class ExtensionPoint(Generic[E]):
     def origin_hint(self) -> str:
         """Say where one that is not known could come from: a file that the run names, or a plugin."""
         named = [
-            f"the run names the plugin {path}: if you trust it, --plugin {path}"
+            f"the run names the plugin {path}: if you trust it, --plugin {typed_path(path)}"
             for path in PLUGINS.stored
             if path not in PLUGINS.files
         ]

@@ -8,6 +8,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import BinaryIO
 
 from scenarios.errors import InputError, Problem
@@ -130,6 +131,12 @@ def shown_path(path: Path) -> str:
         return str(path.absolute().relative_to(Path.cwd()))
     except (ValueError, OSError):
         return str(path)
+
+
+def typed_path(path: Path | str) -> str:
+    """Return a path as it is typed in a command: quoted for the shell, and never like an option."""
+    text = str(path)
+    return quote(f"./{text}" if text.startswith("-") else text)
 
 
 def _refused(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 
 import typer
 
@@ -22,6 +21,7 @@ from outputs.kinds.export_kind import KINDS
 from pipeline.recipes.source import load_recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
+from scenarios.text_file import typed_path
 
 app = command_app()
 
@@ -79,7 +79,7 @@ def _say_what_next(folder: Path, made: Sequence[str]) -> None:
     ):
         print(f"  {(folder / name)!s:<58}  {content}")
     print("What next:")
-    typed = quote(str(folder))
+    typed = typed_path(folder)
     for command, purpose in (
         (f"hipo runs show {typed}", "the state of the run"),
         (f"hipo show {typed}", "its dialogues; add an id and --trace to read one"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 
 import typer
 
@@ -16,6 +15,7 @@ from hipo.cli.terminal.errors import ExitCode
 from pipeline.importing.importer import ImportedRun, import_dialogues
 from quality.tables.table_map import map_names
 from scenarios.errors import UsageError
+from scenarios.text_file import typed_path
 
 app = command_app()
 _TABLES = (".csv", ".tsv", ".parquet")
@@ -144,7 +144,7 @@ def _table_as_text(brought: ImportedTable) -> str:
     if brought.aside:
         listed = ", ".join(brought.aside)
         lines.append(f"not in the run, for the scheme does not have them: {listed}")
-    return "\n".join([*lines, f"next: hipo agreement {quote(str(brought.folder))}"])
+    return "\n".join([*lines, f"next: hipo agreement {typed_path(brought.folder)}"])
 
 
 def _as_text(imported: ImportedRun) -> str:
@@ -156,4 +156,4 @@ def _as_text(imported: ImportedRun) -> str:
             f"{plural(imported.unlabelled, 'answer')} without a label: judges can say whether they are "
             "coherent and mislead, but not whether labels are carried"
         )
-    return "\n".join([*lines, f"next: hipo verify {quote(str(imported.folder))}"])
+    return "\n".join([*lines, f"next: hipo verify {typed_path(imported.folder)}"])

@@ -28,6 +28,7 @@ from quality.evaluation.shown_items import read_items
 from quality.statistics.bootstrap import Resampling
 from scenarios.atomic_files import write_text
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.text_file import typed_path
 
 SCORES = "scores.json"
 PAGE = "index.html"
@@ -100,7 +101,7 @@ def read_evaluation(folder: Path) -> Evaluated:
         data = orjson.loads(file.read_bytes())
     except orjson.JSONDecodeError as error:
         found = f"what is no JSON ({error})"
-        hint = f"hipo evaluate report {folder} writes it anew"
+        hint = f"hipo evaluate report {typed_path(folder)} writes it anew"
         raise InputError([Problem(str(file), None, "", found, "a JSON object", hint)]) from error
     scores = EvaluationScores.from_dict(data, source=str(file))
     return Evaluated(record, scores, marks=_marks(rows))

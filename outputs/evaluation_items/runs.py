@@ -23,6 +23,7 @@ from quality.evaluation.item_set import ItemSet
 from scenarios.errors import UsageError
 from scenarios.located import Located
 from scenarios.schemes.misleading import ruled_out_by_truth
+from scenarios.text_file import typed_path
 
 _READ = tuple(READ_BY.values())
 """What labels of readers are called when models are held against them."""
@@ -58,9 +59,7 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
         recipe = run.material.recipe.name
     if not items:
         more = "take every dialogue with --any" if verdict == "accepted" else "generate some first"
-        hint = (
-            f"{more}; where speakers declare no label, people have to (hipo review serve {folder})"
-        )
+        hint = f"{more}; where speakers declare no label, people have to (hipo review serve {typed_path(folder)})"
         raise UsageError(f"{folder} has no labelled utterance to ask about", hint)
     agreed = any("agreed" in item.references for item in items.values())
     return ItemSet(

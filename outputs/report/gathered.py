@@ -83,7 +83,7 @@ class Gathered:
     """What the sections of a report are made from."""
 
     run: str
-    """The folder as it is named on the command line."""
+    """The folder as commands that are proposed name it."""
     options: ReportOptions
     state: RunState
     unmet: tuple[Margin, ...]

@@ -34,7 +34,7 @@ from scenarios.schemes.vocabulary import goals_named
 from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.text_file import real_path
+from scenarios.text_file import real_path, typed_path
 from scenarios.verdicts import Flag, Judgement, Verdict
 
 _NOBODY: frozenset[int] = frozenset()
@@ -329,7 +329,7 @@ def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
     if selection.verdict == "accepted" and not run.state.verification.verdicts:
         raise UsageError(
             f"{run.name} has not been verified: none of its dialogues is accepted",
-            f"verify it first (hipo verify {run.store.folder}), or take every dialogue with --any",
+            f"verify it first (hipo verify {typed_path(run.store.folder)}), or take every dialogue with --any",
         )
 
 

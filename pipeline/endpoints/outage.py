@@ -42,6 +42,9 @@ class WaitRules:
     """How long a call that was let through alone holds the others back."""
     after_refusal_s: float = 2.0
     """How long nobody follows a first call that was refused: it probably ends the run."""
+    at_first_s: float = 60.0
+    """Time of nothing but errors after which one that never answered is given up: a request has not
+    used up its attempts by then, so that no case has failed."""
     refused_s: float = 120.0
     """The least time of nothing but refusals for the rate after which the run stops."""
 
@@ -211,6 +214,10 @@ class Availability:
         """
         sign = came.sign
         if sign in _PERHAPS_AWAY and not (self._answered or admission.role_answered):
+            if sign == "erring":
+                self._erring.add(came.case)
+                if self._unserved_since is None:
+                    self._unserved_since = now
             sign = "failed"  # perhaps it never would answer: who set it up wrongly need not wait
         self._last = came
         if self._alone.get(admission.role) == admission.number:
@@ -303,6 +310,13 @@ class Availability:
         self._unserved_since = None
         self._erring.clear()
 
+    def _errs_from_the_start(self, now: float) -> bool:
+        """Return whether requests came to nothing but errors for long, and none was ever answered."""
+        since = self._unserved_since
+        if self._answered or self._last.sign != "erring" or since is None:
+            return False
+        return len(self._erring) >= CASES_IN_A_ROW and now - since >= self._rules.at_first_s
+
     def _wrong(self, sign: Sign) -> tuple[str, str]:
         """Return what is wrong, and what can be done about it."""
         if sign == "unconnected":
@@ -343,6 +357,8 @@ class Availability:
             lasts = now - outage.since
             if lasts >= rules.wait_s:
                 return outage.told(f" for {in_words(lasts)}" if rules.wait_s else "")
+        if outage is None and self._errs_from_the_start(now):
+            return f"{self._wrong('erring')[0]}, and has answered no request yet"
         if outage is None and self._refused_since is not None:
             lasts, longest = now - self._refused_since, max(rules.wait_s, rules.refused_s)
             if self._refusals > 1 and self._asked_s > longest:

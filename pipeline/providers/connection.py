@@ -6,6 +6,7 @@ round, so that what aiohttp itself said is looked up behind their exceptions.
 
 from __future__ import annotations
 
+import re
 import ssl
 import zlib
 from codecs import BOM_UTF8
@@ -40,6 +41,8 @@ _NEVER_MADE = (
 )
 _OWN_AUTHORITY = "if an authority of your own signed it, name its file in SSL_CERT_FILE"
 _CUT_SHORT = (ContentLengthError, TransferEncodingError)
+_ESCAPED = re.compile(rb"\\(?:u00|/)")
+"""How characters of keys are escaped: an answer that holds none of it is searched for plain keys alone."""
 _NOT_HTTP = (aiohttp.ClientResponseError, HttpProcessingError, UnicodeError, zlib.error)
 
 
@@ -60,7 +63,11 @@ class HttpProvider:
     def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url: str | None = base_url
         self._secrets = tuple(filter(None, (api_key, *headers.values())))
-        self._keys = [key.encode() for key in self._secrets if len(key) >= LONG_SECRET]
+        self._keys = [
+            (key.encode(), _however_written(key))
+            for key in self._secrets
+            if len(key) >= LONG_SECRET
+        ]
 
     def read(
         self,
@@ -72,11 +79,15 @@ class HttpProvider:
     ) -> Reply:
         """Read an answer that came as a success; an error inside it is raised as what it is.
 
-        What it says is stored: where a server repeats a long key, in whatever field, it is masked.
+        What it says is stored: where a server repeats a long key, in whatever field, and with whatever
+        characters of it in escapes, it is masked.
         """
         body = body.removeprefix(BOM_UTF8)
-        for key in self._keys:
+        has_escapes = _ESCAPED.search(body) is not None
+        for key, however_written in self._keys:
             body = body.replace(key, MASK.encode())
+            if has_escapes:
+                body = however_written.sub(MASK.encode(), body)
         request_id = headers.get(self.request_id_header)
         try:
             reply = read(body, request_id and scrub(request_id, self._secrets))
@@ -123,6 +134,16 @@ class HttpProvider:
             secrets=self._secrets,
             key_hint=self.key_hint,
         )
+
+
+def _however_written(key: str) -> re.Pattern[bytes]:
+    """Return what finds a key in JSON, whichever of its characters are written as escapes."""
+    written = []
+    for character in key:
+        plain = re.escape(character.encode())
+        short = rb"|\\/" if character == "/" else b""
+        written.append(rb"(?:%s|\\u(?i:%04x)%s)" % (plain, ord(character), short))
+    return re.compile(b"".join(written))
 
 
 def connect_within(timeout_s: float) -> float:

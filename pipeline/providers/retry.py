@@ -94,11 +94,11 @@ class Backoff:
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Read how many seconds an endpoint asks to wait, from any of the spellings in use.
 
-    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Header
-    names are compared without case; a value that is neither, lies in the past, or is longer than a
-    day gives None: no run waits for the year 9999.
+    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds, an HTTP date or an ISO time.
+    Header names are compared without case; a value that is none of these, lies in the past, or is
+    longer than a day gives None: no run waits for the year 9999.
     """
-    lowered = {name.lower(): value.strip() for name, value in headers.items()}
+    lowered = _lowered(headers)
     seconds = _number(lowered.get("retry-after-ms"))
     if seconds is not None:
         return _plausible(seconds / 1000.0)
@@ -106,31 +106,67 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     if text is None:
         return None
     seconds = _number(text)
-    if seconds is None:
-        seconds = seconds_of(text)
+    return _pause_or_moment(text, now) if seconds is None else _plausible(seconds)
+
+
+def until_reset(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds until a limit is lifted that a request ran into, where a header says when.
+
+    ``x-ratelimit-reset`` holds a pause such as ``30`` or ``1m26.4s``, an ISO time, or seconds or
+    milliseconds since 1970; with ``-requests`` or ``-tokens`` behind it, it is of one of two limits,
+    of which the sooner counts. Many endpoints send it with whatever they answer: it is to be read of
+    refusals for the rate only, and where ``x-ratelimit-remaining`` says that nothing is left of this
+    limit, or, of the one without a name, says nothing.
+    """
+    lowered = _lowered(headers)
+    left = {
+        limit: _number(lowered.get(f"x-ratelimit-remaining{limit}", "0" if not limit else None))
+        for limit in ("", "-requests", "-tokens")
+    }
+    resets = (
+        _until_reset(lowered.get(f"x-ratelimit-reset{limit}", ""), now)
+        for limit, count in left.items()
+        if count == 0
+    )
+    return min((seconds for seconds in resets if seconds is not None), default=None)
+
+
+def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value.strip() for name, value in headers.items()}
+
+
+def _pause_or_moment(text: str, now: datetime | None) -> float | None:
+    """Return the seconds of a pause in words, or until a moment that is a date of HTTP or of ISO."""
+    seconds = seconds_of(text)
     if seconds is not None:
-        return _plausible(seconds)
+        return seconds
     try:
-        moment = parsedate_to_datetime(text)
+        moment = _moment(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         delta = (moment - (now or datetime.now(UTC))).total_seconds()
-    except (ValueError, TypeError, IndexError, OverflowError):  # the parser is not made for garbage
+    except (
+        ValueError,
+        TypeError,
+        IndexError,
+        OverflowError,
+    ):  # the parsers are not made for garbage
         return None
     return _plausible(delta) if delta > 0 else None
 
 
-def until_reset(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds until the limit is lifted that a request ran into, where a header says when.
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return parsedate_to_datetime(text)
 
-    ``x-ratelimit-reset`` holds seconds, or seconds or milliseconds since 1970. Many gateways send it
-    with whatever they answer: it is read of refusals for the rate only, and not where
-    ``x-ratelimit-remaining`` says that it is another limit.
-    """
-    lowered = {name.lower(): value.strip() for name, value in headers.items()}
-    reset = _number(lowered.get("x-ratelimit-reset"))
-    if reset is None or _number(lowered.get("x-ratelimit-remaining")):
-        return None
+
+def _until_reset(text: str, now: datetime | None) -> float | None:
+    """Return the seconds until a limit is lifted, from any text that says when."""
+    reset = _number(text)
+    if reset is None:
+        return _pause_or_moment(text, now)
     if reset >= 1_000 * EARLIEST_MOMENT_S:
         reset /= 1_000
     if reset >= EARLIEST_MOMENT_S:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from pipeline.store.batches import BatchLog
 from pipeline.store.call_rows import (
@@ -23,7 +24,7 @@ from pipeline.store.excess import Address, Excess, read_excess, write_excess
 from pipeline.store.flight_mark import FlightMark, Queued, clear_marks, write_mark
 from pipeline.store.many_rows import delete_rows
 from pipeline.store.seen_prompts import SeenPrompts
-from pipeline.store.sqlite import StoreUnusable, parsing
+from pipeline.store.sqlite import StoreUnusable, parsing, path_of
 from pipeline.store.texts import PromptComposer, TextTable
 from pipeline.store.writer import StoreFailed, Writer, required
 from scenarios.errors import NoRoom
@@ -140,6 +141,11 @@ class CallLog:
             (model, role),
         )
         return bool(found.fetchone()[0])
+
+    @property
+    def folder(self) -> Path:
+        """The folder whose calls these are: of a run, an evaluation or translations."""
+        return path_of(self._reader).parent
 
     def excess(self) -> dict[Address, Excess]:
         """Return how much more than they may endpoints were found to count."""

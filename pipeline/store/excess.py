@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import orjson
 
@@ -47,9 +48,17 @@ NO_EXCESS = Excess()
 """Of an endpoint that keeps to what is asked of it."""
 
 
-def read_excess(connection: sqlite3.Connection) -> dict[Address, Excess]:
-    """Return what is known of the endpoints that were found to count more than they may."""
-    row = connection.execute("select value from meta where key = ?", (_KEY,)).fetchone()
+def read_excess(
+    connection: sqlite3.Connection, database: Literal["main", "src"] = "main"
+) -> dict[Address, Excess]:
+    """Return what is known of the endpoints that were found to count more than they may.
+
+    Args:
+        connection: of a run.
+        database: ``src``: the one that is attached under that name.
+    """
+    found = connection.execute(f"select value from {database}.meta where key = ?", (_KEY,))  # noqa: S608 - one of two words
+    row = found.fetchone()
     if row is None:
         return {}
     with parsing(connection, "what its endpoints count"):

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pipeline.store.sqlite import DATABASE, StoreDamaged
+from scenarios.text_file import typed_path
 
 NEWEST = "84c62d380713fa052e3a10afcd5d5798d18d8e85ef1f325732522785b0162b52"
 """The digest of what all migrations make, which saves making it to see that it is the same."""
@@ -92,4 +93,4 @@ def _named(foreign: list[tuple[str, str]], expected: Schema) -> str:
 def _way_out(path: Path) -> str:
     if path.name != DATABASE:
         return "put a copy that hipo made in its place, or move it away"
-    return f"hipo runs repair {path.parent} saves the rows alone into a new run"
+    return f"hipo runs repair {typed_path(path.parent)} saves the rows alone into a new run"

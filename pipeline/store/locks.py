@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.store.own_files import NO_FOLLOW, open_own
 from scenarios.errors import DISK_FULL, HipoError, NoRoom, UsageError
-from scenarios.text_file import real_path
+from scenarios.text_file import real_path, typed_path
 
 LOCK = "run.lock"
 MOUNTS = Path("/proc/mounts")
@@ -69,7 +69,7 @@ def _unwritable(path: Path, error: OSError) -> HipoError:
         return NoRoom(message, f"free some space on the disk of {path.parent}, {elsewhere}")
     if isinstance(error, IsADirectoryError):
         return UsageError(message, "it has to be a file: move the folder away")
-    right = f"give yourself the right (chmod u+rwX {path.parent} {path})"
+    right = f"give yourself the right (chmod u+rwX {typed_path(path.parent)} {typed_path(path)})"
     return UsageError(message, f"{right}, {elsewhere}")
 
 

@@ -22,6 +22,7 @@ from pipeline.store.schema import add_tracebacks, create_tables
 from pipeline.store.sqlite import damaged
 from scenarios.errors import UsageError
 from scenarios.log import logger
+from scenarios.text_file import typed_path
 
 Migration = Callable[[sqlite3.Connection], None]
 _log = logger("store")
@@ -43,6 +44,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_queue_tally,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
+
+
+class OlderHipo(UsageError):
+    """A database is to be brought up to date before it can be read."""
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
@@ -98,12 +103,13 @@ def check_current(
     """Do nothing if a database can be read as it is.
 
     Raises:
-        UsageError: its schema is older or newer than that of this hipo.
+        OlderHipo: its schema is older than that of this hipo.
+        UsageError: it is newer.
     """
     if is_older(connection, path, migrations):
-        raise UsageError(
+        raise OlderHipo(
             f"{path} was written by an older hipo",
-            f"bring it up to date with: hipo runs show {path.parent}",
+            f"bring it up to date with: hipo runs show {typed_path(path.parent)}",
         )
 
 

@@ -11,6 +11,7 @@ from pipeline.store.config_epochs import has_begun
 from pipeline.store.migrations import check_current, refuse_unnumbered
 from pipeline.store.sqlite import DATABASE, StoreDamaged, connect_readonly, damaged
 from scenarios.errors import UsageError
+from scenarios.text_file import typed_path
 
 RECIPE = "run.yaml"
 
@@ -39,7 +40,9 @@ def refuse_missing(folder: Path) -> None:
         UsageError: it holds none, or what :func:`run_exists` raises.
     """
     if not run_exists(folder):
-        raise UsageError(f"there is no run in {folder}", f"hipo generate -o {folder} begins one")
+        raise UsageError(
+            f"there is no run in {folder}", f"hipo generate -o {typed_path(folder)} begins one"
+        )
 
 
 def connect_run(folder: Path) -> sqlite3.Connection:

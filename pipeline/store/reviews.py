@@ -35,6 +35,7 @@ from scenarios.reviews import (
     Opinion,
     ReviewStudy,
 )
+from scenarios.text_file import typed_path
 
 
 class ReviewStore:
@@ -76,7 +77,7 @@ class ReviewStore:
         path = folder / DATABASE
         if not RunStore.exists(folder):
             raise UsageError(
-                f"there is no run in {folder}", f"hipo generate -o {folder} begins one"
+                f"there is no run in {folder}", f"hipo generate -o {typed_path(folder)} begins one"
             )
         refuse_network_disk(folder)
         with ExitStack() as undo:

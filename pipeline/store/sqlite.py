@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from pipeline.store.own_files import refuse_link, refuse_links_beside
 from scenarios.errors import HipoError, NoRoom, UsageError
-from scenarios.text_file import real_path
+from scenarios.text_file import real_path, typed_path
 
 DATABASE = "run.sqlite"
 EVALUATION = "evaluation.sqlite"
@@ -199,9 +199,10 @@ def way_out(path: Path) -> str:
     """Return what the user can do about a database that is damaged."""
     if path.name != DATABASE:
         return "put a good copy of the file in its place, or move it away"
+    run = typed_path(path.parent)
     return (
-        f"hipo runs check {path.parent} says what is wrong; "
-        f"hipo runs repair {path.parent} saves what can be read into a new run"
+        f"hipo runs check {run} says what is wrong; "
+        f"hipo runs repair {run} saves what can be read into a new run"
     )
 
 
@@ -310,4 +311,4 @@ def _denied(path: Path) -> str:
 
 
 def _permission(path: Path) -> str:
-    return f"give yourself the right (chmod u+rwX {path.parent} {path}), or work on a copy"
+    return f"give yourself the right (chmod u+rwX {typed_path(path.parent)} {typed_path(path)}), or work on a copy"

@@ -274,6 +274,35 @@ def test_errors_of_an_endpoint_that_never_answered_are_not_waited_out(before, si
     assert w.it.away is before
 
 
+def given_up_from_the_start(watched, times, **more):
+    """Return whether one that never answered is given up after errors five seconds apart."""
+    errs(watched, times, every_s=5.0, **more)
+    return watched.it.given_up(watched.now)
+
+
+def test_an_endpoint_that_errs_from_the_start_is_given_up_after_a_minute():
+    w = Watched()
+    assert given_up_from_the_start(w, 12) is None
+    assert given_up_from_the_start(w, 1) == (
+        f"{URL} answers compatible/m with nothing but errors (status 500: the engine is dead), and "
+        "has answered no request yet"
+    )
+
+
+def test_a_few_prompts_that_err_from_the_start_say_nothing_of_the_endpoint_nor_does_silence():
+    assert given_up_from_the_start(Watched(), 100, cases=CASES_IN_A_ROW - 1) is None
+    assert given_up_from_the_start(Watched(), 100, sign="silent") is None
+
+
+def test_any_answer_ends_the_count_of_errors_from_the_start():
+    w = Watched()
+    assert given_up_from_the_start(w, 12) is None
+    w.settle(w.admit(), "answered")
+    errs(w, 1, every_s=5.0)
+    assert w.it.given_up(w.now) is None
+    assert not w.it.away
+
+
 def hanging(**options):
     """Return an endpoint that has answered once, and left five cases waiting for two minutes."""
     w = Watched.in_service(**options)

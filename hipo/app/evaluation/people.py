@@ -23,6 +23,7 @@ from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo, cho
 from quality.review.answer_table import answers
 from scenarios.annotations import HUMAN, IMPORT
 from scenarios.errors import UsageError
+from scenarios.text_file import typed_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def quiz_answers(folder: Path, study: str | None = None) -> QuizAnswers:
         if chosen.mode != "quiz":
             raise UsageError(
                 f"the study {chosen.id!r} of {folder} is no quiz: its people were shown the fact",
-                f"hipo review serve {folder} --mode quiz -n 33 begins the human baseline",
+                f"hipo review serve {typed_path(folder)} --mode quiz -n 33 begins the human baseline",
             )
         return QuizAnswers(
             study=chosen.id,
@@ -139,14 +140,14 @@ def people_beside_models(
     if not quiz.people:
         raise UsageError(
             f"nobody has answered the quiz {quiz.study!r} of {run} yet",
-            f"hipo review serve {run} --mode quiz lets people in",
+            f"hipo review serve {typed_path(run)} --mode quiz lets people in",
         )
     labels, results = record.set.labels, list(results_of(evaluation, record))
     rows = human_baseline(results, quiz.people, labels, hidden=quiz.hidden)
     if not rows:
         raise UsageError(
             f"no model of {evaluation} was asked about what people answered in {run}",
-            f"hipo evaluate {run} asks about all of its dialogues",
+            f"hipo evaluate {typed_path(run)} asks about all of its dialogues",
         )
     scores = score_results(rows, labels)
     scheme = run_material(run).scheme

@@ -24,6 +24,7 @@ from prompts.tasks.model import Task
 from prompts.tasks.registry import load_task
 from scenarios.atomic_files import write_text
 from scenarios.errors import RunError
+from scenarios.text_file import typed_path
 from scenarios.yaml_text import emitted
 
 FOLDER, TASKS = "evaluation", "tasks"
@@ -164,6 +165,6 @@ def evaluate_tuned(
 def evaluation_command(tuned: TunedModel, rows: TrainingSet) -> str:
     """Return the command that asks both models as they were trained; a task file it names is written."""
     (task,) = tasks_as_trained(tuned.folder, (DEFAULT_TASK,), rows)
-    models = " ".join(f"--model {name}" for name in model_names(tuned))
-    folder: Path = tuned.folder / FOLDER
-    return f"hipo evaluate ITEMS/jsonl/test.jsonl --task {task} {models} -o {folder}"
+    models = " ".join(f"--model {typed_path(name)}" for name in model_names(tuned))
+    folder = typed_path(tuned.folder / FOLDER)
+    return f"hipo evaluate ITEMS/jsonl/test.jsonl --task {typed_path(task)} {models} -o {folder}"

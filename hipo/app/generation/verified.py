@@ -76,6 +76,7 @@ class VerifiedPlay:
         ids = {arm.id for arm in planned}
         arms = [*planned, *(arm for arm in there if arm.id not in ids)]
         _, _, panels = check_settings(recipe, prepared.scheme, arms)
+        check_batches([*prepared.uses.values(), *panels.uses], recipe.limits)
         check_asked(self.overrides, panels)
         return panels
 

@@ -29,6 +29,7 @@ from quality.tables.oddities import Oddity
 from scenarios.annotations import DECLARED, HUMAN, Annotation
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
+from scenarios.text_file import typed_path
 
 DEFAULT_MAP: Final = "cobra"
 KINDS: Final = (HUMAN, DECLARED, "juror", "external", "self")
@@ -202,7 +203,9 @@ def _name(annotation: Annotation) -> str:
 def _nothing(annotated: Annotated) -> UsageError:
     hint = f"they need labels of {', '.join(LABELLED)}"
     if annotated.table is None:
-        hint += f"; let a model give them: hipo verify {annotated.sources[0]} --juror MODEL"
+        hint += (
+            f"; let a model give them: hipo verify {typed_path(annotated.sources[0])} --juror MODEL"
+        )
     return UsageError("no answer is labelled with what strategic metrics are computed from", hint)
 
 

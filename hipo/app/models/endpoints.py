@@ -27,6 +27,7 @@ from pipeline.store.calls import CallLog
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
 from scenarios.plural import plural
+from scenarios.text_file import typed_path
 
 LEAST_PATIENCE_S = 600.0
 """So long a call may be refused for its rate, all its pauses together, before it fails; longer
@@ -196,7 +197,8 @@ def _on_earlier_calls(calls: CallLog, ledger: Ledger) -> Iterator[str]:
         for (provider, _, model), excess in calls.excess().items():
             yield (
                 f"{provider}/{model} counted more in earlier calls than was asked of it: the budget"
-                f" takes {excess.in_words()}; if that was a mistake, hipo runs forget-excess undoes it"
+                f" takes {excess.in_words()}; if that was a mistake, hipo runs forget-excess"
+                f" {typed_path(calls.folder)} undoes it"
             )
 
 

@@ -9,7 +9,7 @@ from scenarios.errors import InputError
 from scenarios.inspection import inspect_files
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import scheme_names
-from scenarios.text_file import shown_path
+from scenarios.text_file import shown_path, typed_path
 
 
 def with_what_else_is_wrong(
@@ -32,8 +32,9 @@ def with_what_else_is_wrong(
     if not more:
         return error
     warnings = len(found.warnings)
-    option = "" if own is None else f" --scheme {scheme_name}"
-    command = f"hipo scenarios validate {' '.join(map(shown_path, dirs))}{option}"
+    option = "" if own is None else f" --scheme {typed_path(scheme_name)}"
+    packs = " ".join(typed_path(shown_path(path)) for path in dirs)
+    command = f"hipo scenarios validate {packs}{option}"
     shows = f"shows {more} more problem{'s' if more > 1 else ''}"
     if warnings:
         shows += f" and {warnings} warning{'s' if warnings > 1 else ''}"

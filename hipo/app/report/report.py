@@ -34,6 +34,7 @@ from scenarios.atomic_files import check_place, write_text
 from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.schemes.model import Scheme
+from scenarios.text_file import typed_path
 
 REPORT = "report.html"
 _log = logger("report")
@@ -91,7 +92,7 @@ def report(
         material, run_name = load_material(store), store.state().name
     recorded = recorded_exports(folder)
     folders = [Path(export) for export in exports] or still_there(folder, recorded)
-    name = run if isinstance(run, str) else folder.name
+    name = typed_path(run if isinstance(run, str) else folder)
     curve = curve_of(folder)
     evaluated = list(_evaluations(folder, evaluations, material.scheme))
     options = ReportOptions(

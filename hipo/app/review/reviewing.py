@@ -23,6 +23,7 @@ from scenarios.reviews import Mode, ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
+from scenarios.text_file import typed_path
 
 _log = logger("review")
 
@@ -232,7 +233,7 @@ def _check_filled(store: ReviewStore, study: ReviewStudy, options: ReviewOptions
     if options.mode == "review" and not options.everything:
         raise UsageError(
             f"nothing in {folder} waits for review",
-            f"hipo verify {folder} flags what is doubtful; --all reviews every dialogue",
+            f"hipo verify {typed_path(folder)} flags what is doubtful; --all reviews every dialogue",
         )
     if store.judgements.counts().verdicts:
         raise UsageError(

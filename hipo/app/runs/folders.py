@@ -9,6 +9,7 @@ from pipeline.store.locks import LOCK
 from pipeline.store.sqlite import DATABASE, EVALUATION
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
+from scenarios.text_file import typed_path
 
 RUNS = Path("runs")
 
@@ -106,7 +107,7 @@ def locate_run(name: str) -> Path:
         if is_evaluation(folder):
             raise UsageError(
                 f"{folder} holds an evaluation, not a run",
-                f"look at its results with: hipo evaluate table {folder}",
+                f"look at its results with: hipo evaluate table {typed_path(folder)}",
             )
     names = [folder.name for folder in runs_in(RUNS)]
     hint = suggestion(name, names, listing="runs here") or "list them with: hipo runs"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 
 from hipo.cli.terminal.console import dollars, number, plural
 from hipo.cli.terminal.errors import ENDINGS
 from pipeline.stopping import stop
 from pipeline.store.queries.status import FINISHED, RUNNING, RunState
+from scenarios.text_file import typed_path
 
 _STOPPED = "stopped:"
 
 
 def next_steps(folder: Path, state: RunState) -> list[str]:
     """Return what to do with a run, the most likely first; never nothing."""
-    run = quote(str(folder))
+    run = typed_path(folder)
     if state.state == RUNNING:
         return [f"hipo runs tail {run} follows it"]
     steps = [*_unfinished(state), *_failed(run, state)]
@@ -48,7 +48,7 @@ def _failed(run: str, state: RunState) -> list[str]:
 
 def _generated(folder: Path, state: RunState) -> list[str]:
     """Return what to do with the dialogues that are there."""
-    run = quote(str(folder))
+    run = typed_path(folder)
     verdicts = state.verification.verdicts
     decided = sum(verdicts.values())
     if not decided:
@@ -62,7 +62,7 @@ def _generated(folder: Path, state: RunState) -> list[str]:
         steps.append(f"{people}, hipo verify {run} --policy auto discards what is flagged")
     if accepted := verdicts.get("accepted", 0):
         kept = plural(accepted, "accepted dialogue")
-        export = f"hipo export {run} --accepted -o {quote(f'sets/{folder.name}')}"
+        export = f"hipo export {run} --accepted -o {typed_path(f'sets/{folder.name}')}"
         steps.append(f"{export} makes a data set of the {kept}")
     steps.append(f"hipo report {run} writes a page about it")
     return steps

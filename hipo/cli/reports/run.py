@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from hipo.cli.reports.next_step import next_steps
@@ -24,6 +23,7 @@ from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.sqlite import database_bytes
+from scenarios.text_file import typed_path
 
 if TYPE_CHECKING:
     from hipo.app.runs.run import GeneratedRun
@@ -207,11 +207,11 @@ def summary(run: GeneratedRun) -> str:
         if first is not None and first.reason:
             lines.append(f"  the first, {first.id}: {one_line(first.reason, 160)}")
         lines.append(
-            f"  the reasons: hipo show {quote(str(run.folder))} --failed; again: --retry-failed"
+            f"  the reasons: hipo show {typed_path(run.folder)} --failed; again: --retry-failed"
         )
     if outcome.unjudged:
         lines.append(
-            f"not judged: {reasons(outcome.unjudged)}; hipo verify {quote(str(run.folder))}, or the same "
+            f"not judged: {reasons(outcome.unjudged)}; hipo verify {typed_path(run.folder)}, or the same "
             "command, tries them again"
         )
     lines.append(so_far(state))

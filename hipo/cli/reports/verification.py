@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from hipo.app.verification.verify import Verified
 from hipo.cli.reports.run import so_far, spending_as_json
@@ -20,6 +19,7 @@ from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.verdict_counts import VerdictCounts
 from pipeline.store.run_store import RunStore
+from scenarios.text_file import typed_path
 from scenarios.verdicts import VERDICTS, Source
 
 _SHARES: Mapping[str, str] = {
@@ -138,7 +138,7 @@ def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
         )
     if findings.raised is not None:
         lines.append(
-            f"  internal_error: hipo show {quote(str(verified.folder))} {findings.raised} says where"
+            f"  internal_error: hipo show {typed_path(verified.folder)} {findings.raised} says where"
         )
     lines += _tables(findings)
     return "\n".join([*lines, *verified.notes, so_far(verified.state), f"in {verified.folder}"])

@@ -10,6 +10,7 @@ from hipo.cli.terminal.console import columns, dollars, number, plural
 from pipeline.store.checking import Damage
 from pipeline.store.salvage import TableResult
 from pipeline.store.sqlite import DATABASE
+from scenarios.text_file import typed_path
 
 
 def findings_as_json(folder: Path, findings: Sequence[Damage]) -> dict[str, object]:
@@ -31,7 +32,7 @@ def findings_as_text(folder: Path, findings: Sequence[Damage]) -> str:
     if not (folder / DATABASE).stat().st_size:
         lines.append("nothing can be saved from it: put a copy of the file back")
     else:
-        lines.append(f"hipo runs repair {folder} saves what can be read into a new run")
+        lines.append(f"hipo runs repair {typed_path(folder)} saves what can be read into a new run")
     return "\n".join(lines)
 
 

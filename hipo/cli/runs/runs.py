@@ -13,12 +13,16 @@ from hipo.cli.main import CommandEntry, LazyGroup, command_app
 from hipo.cli.reports.run import cost_of, state_as_json
 from hipo.cli.terminal.console import Format, columns, number, write_json
 from hipo.cli.terminal.errors import say
+from pipeline.store.migrations import OlderHipo
 from pipeline.store.queries.status import RunState
 from pipeline.store.run_state import read_run_state
 from scenarios.errors import UsageError
+from scenarios.text_file import typed_path
 
 UNREADABLE = "unreadable"
 """State of a run whose database cannot be read, in lists."""
+OLDER = "older"
+"""State of a run that hipo runs show brings up to date, in lists."""
 
 
 class RunsGroup(LazyGroup):
@@ -62,7 +66,8 @@ def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMA
     """List the runs of a folder with their state and cost, or show one: hipo runs show RUN.
 
     With --format json: a list of what hipo runs show RUN --format json prints; of a run that
-    cannot be read name, folder, state (unreadable) and error.
+    cannot be read name, folder, state (unreadable; older: hipo runs show RUN brings it up to date)
+    and error.
     """
     if ctx.invoked_subcommand is not None:
         if folder != RUNS or output_format is not Format.TEXT:
@@ -88,21 +93,27 @@ def _state(folder: Path) -> RunState | UsageError:
     except UsageError as error:
         why = error
     except PermissionError:
-        why = UsageError("permission denied", f"give yourself the right (chmod u+rwx {folder})")
+        why = UsageError(
+            "permission denied", f"give yourself the right (chmod u+rwx {typed_path(folder)})"
+        )
     say(f"{folder}: {why}")
     return why
+
+
+def _why(error: UsageError) -> str:
+    return OLDER if isinstance(error, OlderHipo) else UNREADABLE
 
 
 def _as_json(folder: Path, state: RunState | UsageError) -> dict[str, object]:
     if isinstance(state, RunState):
         return state_as_json(folder, state)
     error = state.message
-    return {"name": folder.name, "folder": str(folder), "state": UNREADABLE, "error": error}
+    return {"name": folder.name, "folder": str(folder), "state": _why(state), "error": error}
 
 
 def _row(folder: Path, state: RunState | UsageError) -> list[str]:
     if not isinstance(state, RunState):
-        return [folder.name, UNREADABLE, "", "", "", "", ""]
+        return [folder.name, _why(state), "", "", "", "", ""]
     return [
         folder.name,
         state.state,

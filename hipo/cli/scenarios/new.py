@@ -13,7 +13,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.scaffold import new_scenario
 from scenarios.schemes.registry import load_scheme
-from scenarios.text_file import shown_path
+from scenarios.text_file import shown_path, typed_path
 
 app = command_app()
 
@@ -41,6 +41,7 @@ def new(
         )
     write_new(path, text)
     print(f"wrote {shown_path(path)}")
-    named = f" --scheme {scheme}" if scheme != "hipo" else ""
-    print(f"check it:   hipo scenarios validate {shown_path(path)}{named}")
-    print(f"try it out: hipo scenarios preview {shown_path(path)}{named} --model offline/rules")
+    named = f" --scheme {typed_path(scheme)}" if scheme != "hipo" else ""
+    typed = typed_path(shown_path(path))
+    print(f"check it:   hipo scenarios validate {typed}{named}")
+    print(f"try it out: hipo scenarios preview {typed}{named} --model offline/rules")

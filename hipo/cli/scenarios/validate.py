@@ -19,7 +19,7 @@ from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import FAMILIES, LIBRARY, LIBRARY_PLUS, PATH_VARIABLE, PLUS_NAME, roots_in
 from scenarios.schemes.registry import load_scheme
-from scenarios.text_file import shown_path
+from scenarios.text_file import shown_path, typed_path
 
 app = command_app()
 
@@ -97,7 +97,7 @@ def inspection_as_json(
 def print_passed_over(inspection: Inspection, instead: str) -> None:
     """Name the files that were not checked, and the command for them."""
     if inspection.passed_over:
-        files = " ".join(map(shown_path, inspection.passed_over))
+        files = " ".join(typed_path(shown_path(path)) for path in inspection.passed_over)
         print(harmless(f"not checked, as {instead} {files}"))
 
 

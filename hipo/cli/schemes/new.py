@@ -11,7 +11,7 @@ from hipo.cli.terminal.new_files import write_new
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import scheme_names
 from scenarios.schemes.scaffold import new_scheme
-from scenarios.text_file import shown_path
+from scenarios.text_file import shown_path, typed_path
 
 app = command_app()
 
@@ -34,7 +34,8 @@ def new(
     if scheme_id in {name.partition("@")[0] for name in scheme_names()}:
         raise UsageError(f"there is a scheme {scheme_id!r} already, it ships", "take another id")
     path = write_new(output / f"{scheme_id}.yaml", text)
-    first = f"hipo scenarios new my_first --scheme {shown_path(path)} -o my_pack"
+    typed = typed_path(shown_path(path))
+    first = f"hipo scenarios new my_first --scheme {typed} -o my_pack"
     print(f"wrote {shown_path(path)}")
-    print(f"check it:      hipo scheme validate {shown_path(path)}")
+    print(f"check it:      hipo scheme validate {typed}")
     print(f"a scenario:    {first}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from shlex import quote
 
 import typer
 
@@ -18,6 +17,7 @@ from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_l
 from pipeline.store.run_state import read_run_state
 from scenarios.arms import Arm
 from scenarios.errors import UsageError
+from scenarios.text_file import typed_path
 
 app = command_app()
 LISTED = 20
@@ -54,7 +54,7 @@ def show(
     if dialogue is None and (trace or prompts):
         raise UsageError(
             "--trace and --prompts are about one dialogue, and none is named",
-            f"hipo show {quote(run)} lists them: give the id of one",
+            f"hipo show {typed_path(run)} lists them: give the id of one",
         )
     if dialogue is not None and (wanted != ListingFilter() or count or skip):
         raise UsageError(
@@ -94,4 +94,4 @@ def _list(
     print(listed_as_text(rows, arms))
     if more:
         print(f"\nmore: --skip {after}")
-    print(f"\nread one: hipo show {quote(run)} {short_id(rows[0].ending.id)}")
+    print(f"\nread one: hipo show {typed_path(run)} {short_id(rows[0].ending.id)}")

@@ -17,6 +17,7 @@ from hipo.cli.terminal.console import Format, others_apart, plural, reasons, wri
 from hipo.cli.terminal.errors import ended
 from pipeline.store.queries.annotations import open_annotations
 from prompts.scheme_text import label_text
+from scenarios.text_file import typed_path
 
 JuryLabels = Mapping[str, Mapping[str, Mapping[str, int]]]
 """How often: juror -> dimension -> label; an empty label could not be read."""
@@ -105,5 +106,9 @@ def jury_as_text(done: Verified, labels: JuryLabels) -> str:
             ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
             said = ", ".join(f"{label or 'unreadable'} {count:,}" for label, count in ranked)
             lines.append(f"  {dimension}: {said}")
-    lines += ["", so_far(done.state), f"compare them with: hipo metrics strategic {done.folder}"]
+    lines += [
+        "",
+        so_far(done.state),
+        f"compare them with: hipo metrics strategic {typed_path(done.folder)}",
+    ]
     return "\n".join(lines)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+
+from pipeline.store.excess import NO_EXCESS, read_excess, write_excess
 from pipeline.store.merging.target import MergeTarget, numbered
 
 _TEXTS_OF_MESSAGE = """
@@ -47,7 +50,7 @@ _NEW_RESERVATION = """
 
 
 class CallMerging:
-    """Takes every request once, and every answer to a prompt that has none yet."""
+    """Takes every request once, every answer to a prompt that has none yet, and what endpoints count."""
 
     def __init__(self, target: MergeTarget) -> None:
         """Copy into this database."""
@@ -68,11 +71,21 @@ class CallMerging:
         )
         target.copy("choices", {"prompt": "prompt.new"}, joined=numbered("prompt", "s.prompt"))
         _take_batches(target)
+        _take_excess(run)
         if sent:
             run.execute(
                 "update main.totals set cached_choices = cached_choices"
                 " + (select cached_choices from src.totals)"
             )
+
+
+def _take_excess(run: sqlite3.Connection) -> None:
+    """Know of every endpoint the larger excess: the budget is held to what is on the bills of all."""
+    known = read_excess(run)
+    for address, excess in read_excess(run, "src").items():
+        known[address] = known.get(address, NO_EXCESS).joined(excess)
+    if known:
+        write_excess(run, known)
 
 
 def _take_batches(target: MergeTarget) -> None:

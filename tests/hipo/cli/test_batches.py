@@ -105,6 +105,21 @@ def test_batches_of_a_recipe_are_refused_in_the_estimate_too(asked: Hipo) -> Non
     assert "compatible/x has no batch API that hipo knows" in result.err
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_batches_of_a_recipe_are_refused_for_the_sake_of_a_judge_before_anything_is_made(
+    asked: Hipo, more: tuple[str, ...]
+) -> None:
+    Path("mine.yaml").write_text(
+        "n: 2\nscenarios: [used_car]\nlimits: {batch: true}\nmodels: {default: offline/rules}\n"
+    )
+    judge = ("--verify", "--judge", "compatible/x")
+    command = ("generate", "mine.yaml", "-o", "run", *judge, *more)
+    result = asked(*command, option="--judge-base-url")
+    assert result.code == ExitCode.USAGE
+    assert "compatible/x has no batch API that hipo knows" in result.err
+    assert not RUN.exists()
+
+
 def test_to_give_up_what_is_nowhere_is_refused(hipo: Hipo) -> None:
     refused = hipo("runs", "drop-batches", "nowhere")
     assert refused.code == 2

@@ -51,7 +51,7 @@ def test_what_was_learnt_of_a_mistaken_count_can_be_forgotten(
     assert int(enough) > 2 * ABSURD  # the next request is held back at as much
     blocked = generate(hipo, misled, BUDGET)
     assert blocked.code == ExitCode.BUDGET
-    assert "hipo runs forget-excess undoes it" in blocked.err
+    assert "hipo runs forget-excess run undoes it" in blocked.err
     forgotten = hipo("runs", "forget-excess", "run")
     assert forgotten.code == 0
     assert "compatible/rules: the budget took answers to be 8,789.1 times as long" in forgotten.out

@@ -94,6 +94,24 @@ def test_a_read_command_migrates_after_a_backup(hipo: Hipo, old: Path, run: str)
     assert list((old / run).glob("*backup*")) == [backup]
 
 
+def test_a_list_of_runs_says_which_are_older_and_what_brings_them_up_to_date(
+    hipo: Hipo, old: Path
+) -> None:
+    listed = hipo("runs", "--dir", ".")
+    assert [row.split() for row in listed.out.splitlines()[1:]] == [
+        [run, "older"] for run in sorted(RUNS)
+    ]
+    assert "bring it up to date with: hipo runs show judged" in listed.err
+    assert hipo("runs", "show", "judged").code == 0
+    rows = hipo("runs", "--dir", ".", "--format", "json").data
+    states = {row["name"]: row["state"] for row in rows}
+    assert states == {
+        "imported": "older",
+        "judged": "finished_with_failures",
+        "own_material": "older",
+    }
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_an_old_run_that_was_brought_up_to_date_is_sound(hipo: Hipo, old: Path, run: str) -> None:
     assert hipo("runs", "show", run).code == 0

@@ -154,6 +154,23 @@ def test_a_server_that_cannot_serve_for_a_while_costs_no_case(
     assert len(watcher.outages) == 2
 
 
+def test_a_server_that_errs_from_the_start_ends_the_run_before_a_case_has_failed(
+    server: WireServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "WaitRules", partial(WaitRules, at_first_s=0.3))
+    break_it, mend_it = faulty(server, Faults(canned=(500, BUSY)))
+    break_it()
+    run = tmp_path / "run"
+    broken = generate(recipe(server), output=run).outcome
+    assert broken is not None
+    assert (broken.stop_code, broken.done, broken.failed) == (UNAVAILABLE, 0, {})
+    assert "(status 500: the model is loading), and has answered no request" in str(broken.stopped)
+    assert count(run, "dialogues") == 0
+    mend_it()
+    generate(recipe(server), output=run)
+    assert_nothing_lost(run, server, 30)
+
+
 def test_cases_that_failed_before_an_outage_was_known_to_be_one_are_played_again_after_it(
     server: WireServer, tmp_path: Path
 ) -> None:

@@ -233,6 +233,15 @@ def test_when_a_limit_is_lifted_is_read_of_a_refusal_for_that_limit_only():
     assert fail(500, {}, reset).retry_after_s is None, "a fault passes sooner"
 
 
+@pytest.mark.parametrize(("says", "pause_s"), [("slow down", 86.4), ("try again in 2s", 2.0)])
+def test_a_limit_that_is_used_up_names_a_pause_where_nothing_else_does(says, pause_s):
+    headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m26.4s"}
+    body = orjson.dumps({"error": {"message": says}})
+    error = from_status(429, headers, body, sent=())
+    assert isinstance(error, RateLimited)
+    assert error.retry_after_s == pytest.approx(pause_s)
+
+
 def test_a_key_in_the_answer_is_masked():
     error = fail(401, openai("Incorrect API key: hunter2-secret"), secrets=("hunter2-secret",))
     assert "hunter2" not in str(error)

@@ -83,6 +83,10 @@ def test_the_pauses_of_a_request_that_is_refused_for_ever_are_bounded_together(a
         ({"Retry-After": "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"}, None),
         ({"Retry-After": "soon"}, None),
         ({"Retry-After": "1m26.4s"}, 86.4),
+        ({"X-RateLimit-Reset": "30"}, None),
+        ({"Retry-After": "2026-03-01T13:00:30.5+01:00"}, 30.5),
+        ({"Retry-After": "2026-03-01T11:59:00Z"}, None),
+        ({"Retry-After": "Sun Mar  1 12:00:30 2026"}, 30.0),
         ({"Retry-After": "-3"}, None),
         ({"Retry-After": "nan"}, None),
         ({"Retry-After": "86400"}, 86_400.0),
@@ -106,6 +110,7 @@ def test_every_spelling_of_retry_after_is_read(headers, seconds):
         ("1772366430", 30.0),
         ("1772366430000", 30.0),
         ("1772366399", None),
+        ("2026-03-01T12:00:30Z", 30.0),
         ("1e300", None),
         ("soon", None),
     ],
@@ -114,7 +119,33 @@ def test_every_spelling_of_when_a_limit_is_lifted_is_read(reset, seconds):
     assert until_reset({"X-RateLimit-Reset": reset}, now=NOW) == seconds
 
 
+REQUESTS, TOKENS = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("X-RateLimit-Remaining-Tokens", "X-RateLimit-Reset-Tokens"),
+)
+
+
+@pytest.mark.parametrize(
+    ("requests", "tokens", "seconds"),
+    [
+        (("0", "1m26.4s"), ("100", "6ms"), 86.4),
+        (("12", "2m59.56s"), ("0", "6ms"), 0.006),
+        (("0", "1m26.4s"), ("0", "7.66s"), 7.66),
+        (("0", "30"), ("9", "1"), 30.0),
+        (("0", "2026-03-01T12:00:30Z"), ("9", "1s"), 30.0),
+        (("0", "soon"), ("0", "7s"), 7.0),
+        (("1", "1m26.4s"), ("100", "6ms"), None),
+        (("", "1m26.4s"), ("none", "6ms"), None),
+    ],
+)
+def test_of_limits_those_that_are_used_up_say_how_long_to_wait(requests, tokens, seconds):
+    headers = dict(zip(REQUESTS + TOKENS, requests + tokens, strict=True))
+    assert until_reset(headers, now=NOW) == pytest.approx(seconds)
+    assert retry_after(headers, now=NOW) is None
+
+
 @given(st.text())
 def test_any_header_value_is_survived(text):
+    until_reset({REQUESTS[0]: "0", REQUESTS[1]: text}, now=NOW)
     value = retry_after({"Retry-After": text}, now=NOW)
     assert value is None or value >= 0

@@ -336,6 +336,22 @@ def test_a_mark_at_the_beginning_of_an_answer_is_passed_over():
     assert reply.choices == (Choice("hi", "stop"),)
 
 
+@pytest.mark.parametrize("key", ["sk-abcdEFGH1234", "abcd/EFGH+1234=="])
+@pytest.mark.parametrize(
+    "escaped",
+    [
+        lambda key: f"\\u{ord(key[0]):04x}{key[1:]}",
+        lambda key: "".join(f"\\u{ord(character):04X}" for character in key),
+        lambda key: key.replace("/", "\\/"),
+    ],
+    ids=["one character", "all of them", "slashes"],
+)
+def test_a_key_that_is_repeated_in_escapes_is_masked(escaped, key):
+    data = answer(choices=[choice()]).replace(b'"hi"', f'"It is {escaped(key)}."'.encode())
+    reply = HttpProvider("http://x", key, {}).read(read_reply, data, {}, ())
+    assert reply.choices == (Choice("It is [key].", "stop"),)
+
+
 def test_an_answer_inside_an_error_is_an_answer():
     error = {"code": "json_validate_failed", "failed_generation": "{"}
     assert failed_generation(orjson.dumps({"error": error})).choices == (Choice("{", "other"),)

@@ -18,6 +18,7 @@ import pipeline.store.merging
 from pipeline.store.call_rows import CallReport, add_lost
 from pipeline.store.calls import lost_row
 from pipeline.store.checking import check_database
+from pipeline.store.excess import Excess
 from pipeline.store.merging import merge
 from pipeline.store.merging.merge import Merged, merge_databases
 from pipeline.store.recipe_file import write_recipe
@@ -291,3 +292,15 @@ def test_of_two_failures_the_one_after_more_tries_counts(tmp_path):
             assert store.state().failed == {"refusal": 1}
         assert rows(folder, "select retry_epoch from failures order by 1") == [(0,), (1,)]
         assert check_database(folder) == []
+
+
+def test_of_what_endpoints_count_too_much_the_larger_holds_for_the_merged_run(tmp_path):
+    one, other = ("compatible", "http://a/v1", "m"), ("openai", None, "n")
+    known = [{one: Excess(7, 1.0)}, {}, {one: Excess(3, 2.5), other: Excess(0, 4.0)}]
+    sources = [run_of(tmp_path / str(i), ["It ran.", None]) for i in range(len(known))]
+    for source, excess in zip(sources, known, strict=True):
+        with RunStore.open(source) as store:
+            store.calls.keep_excess(excess)
+    merged(tmp_path / "m", sources)
+    with RunStore.open(tmp_path / "m", readonly=True) as store:
+        assert store.calls.excess() == {one: Excess(7, 2.5), other: Excess(0, 4.0)}
