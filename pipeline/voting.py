@@ -81,7 +81,10 @@ def scores_on_device(rows: torch.Tensor, votes: NDArray[np.int64]) -> NDArray[np
     x = rows[torch.from_numpy(votes).to(rows.device)]
     x = torch.nn.functional.normalize(x if rows.device.type == "mps" else x.double(), dim=-1)
     to_all = (x @ x.sum(dim=-2)[..., None])[..., 0]
-    return np.round((to_all.double().cpu().numpy() - 1.0) / (votes.shape[1] - 1), 6)
+    scores: NDArray[np.float64] = np.round(
+        (to_all.double().cpu().numpy() - 1.0) / (votes.shape[1] - 1), 6
+    )
+    return scores
 
 
 async def vote(

@@ -131,8 +131,9 @@ def _fleiss_kappa(dimension: Dimension, said: Mapping[str, Sequence[Answer]]) ->
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return Spearman's rho; None where one of the two is all alike."""
     once = np.ones((1, len(first)))
-    ranks = (centred_ranks(np.array(values), once)[0] for values in (first, second))
+    ranks = (centred_ranks(np.array(values), once)[0].tolist() for values in (first, second))
     try:
-        return correlation(*map(list, ranks))
+        # plain floats: given numpy's, Python 3.12 and later return one, and NaN where it divides by 0
+        return correlation(*ranks)
     except StatisticsError:
         return None

@@ -32,6 +32,10 @@ def test_equal_values_share_the_middle_of_their_places():
     assert rank_correlation([1, 1, 1], [1, 2, 3]) is None
 
 
+def test_rho_is_a_plain_number_that_json_can_hold():
+    assert type(rank_correlation([1, 2, 3], [1, 3, 2])) is float
+
+
 PAIRS = {
     "one": [("Quality", "Quality"), ("Manner", "Manner")] * 5,  # kappa 1
     "two": [("Quality", "Manner"), ("Manner", "Quality")] * 5,  # kappa -1
