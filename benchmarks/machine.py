@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import resource
+import secrets
 import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +17,8 @@ from benchmarks.report import Row, table
 
 LIBRARIES = ("hipo", "aiohttp", "httpx", "openai", "orjson", "pydantic", "numpy", "torch", "ray")
 """Those whose version decides how fast something is."""
+_LOWEST_PORT, _HANDED_OUT = 15_000, 32_768
+"""Linux gives connections ports from the second number on, other systems from higher ones."""
 
 
 def machine() -> dict[str, str]:
@@ -69,10 +73,16 @@ def results_page(
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of 127.0.0.1 that nothing uses.
+
+    It is below those that the system hands out: any connection could be given one of these before
+    who asked for it listens there.
+    """
+    while True:
+        port = _LOWEST_PORT + secrets.randbelow(_HANDED_OUT - _LOWEST_PORT)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def peak_mib() -> float:

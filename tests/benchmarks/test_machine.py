@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
+import socket
 
 import pytest
 
 from benchmarks import startup
 from benchmarks.__main__ import measured
-from benchmarks.machine import machine, results_page
+from benchmarks.machine import free_port, machine, results_page
 from benchmarks.report import Goal, Row, table
 
 
@@ -41,3 +42,12 @@ def test_a_benchmark_that_breaks_off_is_a_missed_goal_and_not_the_end(
     rows = measured("startup", {"quick": True})
     name = f"startup: broke off, {type(error).__name__}: a / b c"
     assert f"| {name} | 1 | <= 0 | MISSED |" in table(rows)
+
+
+def test_no_connection_is_given_a_port_that_was_found_to_be_free() -> None:
+    ports = {free_port() for _ in range(50)}
+    assert max(ports) < 32_768
+    assert len(ports) > 40, "two processes that look at once find two"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", free_port()))
+        listener.listen()
