@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import anthropic
@@ -11,7 +11,7 @@ import httpx2
 from pipeline.providers.address import KEY_OPTION, is_loopback
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import CappedClient, sdk_timeout
-from pipeline.providers.connection import HttpProvider, connection_failure
+from pipeline.providers.connection import HttpProvider
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_anthropic import (
@@ -22,7 +22,6 @@ from pipeline.providers.wire_anthropic import (
     read_reply,
     system_of,
 )
-from prompts.question import Message
 
 
 class _Client(CappedClient, anthropic.DefaultAioHttpClient):
@@ -39,6 +38,7 @@ class AnthropicProvider(HttpProvider):
     name = "anthropic"
     samples_per_request = False
     key_hint = f"check the key in ANTHROPIC_API_KEY or the variable of {KEY_OPTION}"
+    status_error = anthropic.APIStatusError
     request_id_header = "request-id"
 
     def __init__(
@@ -92,25 +92,3 @@ class AnthropicProvider(HttpProvider):
     async def close(self) -> None:
         """Release connections."""
         await self.client.close()
-
-    def mapped(
-        self,
-        error: Exception,
-        sent: Collection[str],
-        timeout_s: float,
-        prompt: Sequence[Message] = (),
-    ) -> ProviderError:
-        """Map the SDK's exceptions to ours.
-
-        Args:
-            error: what the SDK raised.
-            sent: names of the fields in the request's body.
-            timeout_s: the seconds that were allowed.
-            prompt: what was asked.
-        """
-        if isinstance(error, anthropic.APIStatusError):
-            response = error.response
-            return self.refused(
-                response.status_code, response.headers, response.content, sent, prompt
-            )
-        return connection_failure(error, self.base_url, timeout_s)

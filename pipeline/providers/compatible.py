@@ -60,7 +60,7 @@ class CompatibleProvider(HttpProvider):
         except (aiohttp.ClientError, HttpProcessingError, OSError) as failure:
             raise connection_failure(failure, self.base_url, timeout_s) from failure
         if not _is_success(answer.status):
-            written = failed_generation(content) if answer.status == 400 else None
+            written = failed_generation(self.masked(content)) if answer.status == 400 else None
             if written is not None:
                 return written
             raise self.refused(

@@ -12,6 +12,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 import aiohttp
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
@@ -59,6 +60,8 @@ class HttpProvider:
     key_hint = f"name the variable that holds the key with {KEY_OPTION}"
     """What to do about a key that is refused."""
     request_id_header = "x-request-id"
+    status_error: type[Exception] | tuple[()] = ()
+    """What an SDK raises for a status that is no success: it holds the ``response``."""
 
     def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url: str | None = base_url
@@ -77,17 +80,8 @@ class HttpProvider:
         sent: Collection[str],
         prompt: Sequence[Message] = (),
     ) -> Reply:
-        """Read an answer that came as a success; an error inside it is raised as what it is.
-
-        What it says is stored: where a server repeats a long key, in whatever field, and with whatever
-        characters of it in escapes, it is masked.
-        """
-        body = body.removeprefix(BOM_UTF8)
-        has_escapes = _ESCAPED.search(body) is not None
-        for key, however_written in self._keys:
-            body = body.replace(key, MASK.encode())
-            if has_escapes:
-                body = however_written.sub(MASK.encode(), body)
+        """Read an answer that came as a success; an error inside it is raised as what it is."""
+        body = self.masked(body.removeprefix(BOM_UTF8))
         request_id = headers.get(self.request_id_header)
         try:
             reply = read(body, request_id and scrub(request_id, self._secrets))
@@ -102,6 +96,18 @@ class HttpProvider:
             hidden.body = self._excerpt(body)
             raise hidden
         return replace(reply, body=self._excerpt(body))
+
+    def masked(self, body: bytes) -> bytes:
+        """Return an answer, which is stored, without the long keys that a server repeats in it.
+
+        They may stand in any field, and any of their characters in escapes.
+        """
+        has_escapes = _ESCAPED.search(body) is not None
+        for key, however_written in self._keys:
+            body = body.replace(key, MASK.encode())
+            if has_escapes:
+                body = however_written.sub(MASK.encode(), body)
+        return body
 
     def _disguised(
         self,
@@ -134,6 +140,26 @@ class HttpProvider:
             secrets=self._secrets,
             key_hint=self.key_hint,
         )
+
+    def mapped(
+        self,
+        error: Exception,
+        sent: Collection[str],
+        timeout_s: float,
+        prompt: Sequence[Message] = (),
+    ) -> ProviderError:
+        """Map an SDK's exceptions to ours.
+
+        Args:
+            error: what the SDK raised.
+            sent: names of the fields in the request's body.
+            timeout_s: the seconds that were allowed.
+            prompt: what was asked.
+        """
+        if isinstance(error, self.status_error):
+            answer = cast("Any", error).response
+            return self.refused(answer.status_code, answer.headers, answer.content, sent, prompt)
+        return connection_failure(error, self.base_url, timeout_s)
 
 
 def _however_written(key: str) -> re.Pattern[bytes]:

@@ -276,8 +276,7 @@ def disguised(
         if failed is None:
             return None
         if _status_in(failed["error"]) != 429:
-            reported = error_of(failed)
-            return broken_body(scrub(reported.message, secrets)[:LONGEST_MESSAGE])
+            return broken_body(_said(error_of(failed), prompt, secrets))
         data, body = failed, orjson.dumps(failed)
     inner = data["error"] if isinstance(data["error"], dict) else data
     status = _status_in(inner)
@@ -285,10 +284,15 @@ def disguised(
     if status is None:
         status = next((s for words, s in _STATUS_OF_KIND.items() if words in reported.kind), None)
     if status is None:
-        says = scrub(reported.message, secrets)[:LONGEST_MESSAGE]
+        says = _said(reported, prompt, secrets)
         is_place = _WRONG_PLACE.search(says) is not None
         return WrongPlace(says, hint=_PATH_HINT) if is_place else broken_body(says)
     return from_status(status, headers, body, sent=sent, prompt=prompt, secrets=secrets)
+
+
+def _said(reported: ErrorBody, prompt: Sequence[Message], secrets: Collection[str]) -> str:
+    """Return what is told of an error's message: no secrets, and nothing that it repeats of the prompt."""
+    return scrub(without_prompt(reported.message, prompt), secrets)[:LONGEST_MESSAGE]
 
 
 def _failed_choice(data: Mapping[str, object]) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
@@ -13,12 +13,11 @@ from openai._models import FinalRequestOptions
 from pipeline.providers.address import KEY_OPTION, chat_url
 from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import sdk_timeout
-from pipeline.providers.connection import HttpProvider, connection_failure
+from pipeline.providers.connection import HttpProvider
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.posting_client import PostingClient, body_from, prepared
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
-from prompts.question import Message
 
 
 class _Client(PostingClient, openai.DefaultAioHttpClient):
@@ -70,6 +69,7 @@ class OpenAIProvider(HttpProvider):
 
     name = "openai"
     key_hint = f"check the key in OPENAI_API_KEY or the variable of {KEY_OPTION}"
+    status_error = openai.APIStatusError
 
     def __init__(
         self, base_url: str, api_key: str, max_concurrency: int, headers: Mapping[str, str]
@@ -129,25 +129,3 @@ class OpenAIProvider(HttpProvider):
     async def close(self) -> None:
         """Release connections."""
         await self.client.close()
-
-    def mapped(
-        self,
-        error: Exception,
-        sent: Collection[str],
-        timeout_s: float,
-        prompt: Sequence[Message] = (),
-    ) -> ProviderError:
-        """Map the SDK's exceptions to ours.
-
-        Args:
-            error: what the SDK raised.
-            sent: names of the fields in the request's body.
-            timeout_s: the seconds that were allowed.
-            prompt: what was asked.
-        """
-        if isinstance(error, openai.APIStatusError):
-            response = error.response
-            return self.refused(
-                response.status_code, response.headers, response.content, sent, prompt
-            )
-        return connection_failure(error, self.base_url, timeout_s)

@@ -177,6 +177,15 @@ async def test_a_key_that_a_server_repeats_in_its_answer_is_masked(server, name)
 
 
 @pytest.mark.anyio
+async def test_a_key_in_an_answer_that_misses_the_schema_is_masked(server):
+    error = {"code": "json_validate_failed", "failed_generation": f"You came with {KEY}."}
+    server.faults = Faults(canned=(400, {"error": error}))
+    async with connected("compatible", url_of(server, "compatible")) as provider:
+        reply = await provider.send(make_request(), 5)
+    assert reply.choices[0].text == "You came with [key]."
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("word", ["ollama", "secret", "content", "123456"])
 async def test_a_placeholder_that_is_given_as_a_key_changes_no_answer(

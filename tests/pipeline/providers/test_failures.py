@@ -22,6 +22,7 @@ from pipeline.providers.errors import (
 from pipeline.providers.failures import (
     NotConnected,
     WrongPlace,
+    disguised,
     from_status,
     scrub,
     timed_out,
@@ -216,6 +217,15 @@ def test_a_prompt_that_an_error_repeats_is_not_taken_for_its_reason(status, kind
     assert type(error) is kind
     assert error.message.startswith("Cannot take this: messages = ")
     assert "insufficient" not in error.message, "what is private is not told, either"
+
+
+@pytest.mark.parametrize("where", ["beside", "inside"])
+def test_a_prompt_that_an_answer_repeats_as_its_error_is_not_told(where):
+    error = {"error": {"message": f"Cannot take this: {PROMPT}"}}
+    body = orjson.dumps(error if where == "beside" else {"choices": [error]})
+    found = disguised(body, {}, sent=SENT, prompt=(Message("user", PROMPT),))
+    assert "Cannot take this" in found.message
+    assert "insufficient" not in found.message
 
 
 def test_a_reason_beside_a_repeated_prompt_is_found():
