@@ -45,6 +45,8 @@ class WaitRules:
     at_first_s: float = 60.0
     """Time of nothing but errors after which one that never answered is given up: a request has not
     used up its attempts by then, so that no case has failed."""
+    silent_at_first_s: float = 900.0
+    """The same of nothing but silence: a model may have to be loaded first."""
     refused_s: float = 120.0
     """The least time of nothing but refusals for the rate after which the run stops."""
 
@@ -139,8 +141,10 @@ class Availability:
         """What the last request says."""
         self._last_answer = 0.0
         self._unserved_since: float | None = None
+        self._unheard_since: float | None = None
+        """When the first request was sent that came to nothing in time; None once one is answered."""
         self._erring: set[str] = set()
-        """Cases whose requests came to errors since the last success."""
+        """Cases whose requests came to errors, or to nothing in time, since the last success."""
         self._refused_since: float | None = None
         self._refusals = 0
         self._asked_s = 0.0
@@ -214,10 +218,7 @@ class Availability:
         """
         sign = came.sign
         if sign in _PERHAPS_AWAY and not (self._answered or admission.role_answered):
-            if sign == "erring":
-                self._erring.add(came.case)
-                if self._unserved_since is None:
-                    self._unserved_since = now
+            self._nothing_since_the_start(came, now)
             sign = "failed"  # perhaps it never would answer: who set it up wrongly need not wait
         self._last = came
         if self._alone.get(admission.role) == admission.number:
@@ -307,15 +308,33 @@ class Availability:
         return OutageNews(False, outage.what, message, lasted)
 
     def _no_error(self) -> None:
-        self._unserved_since = None
+        self._unserved_since = self._unheard_since = None
         self._erring.clear()
 
-    def _errs_from_the_start(self, now: float) -> bool:
-        """Return whether requests came to nothing but errors for long, and none was ever answered."""
-        since = self._unserved_since
-        if self._answered or self._last.sign != "erring" or since is None:
+    def _nothing_since_the_start(self, came: CallSign, now: float) -> None:
+        """Note an error, or silence, of an endpoint that has not answered yet."""
+        self._erring.add(came.case)
+        if came.sign == "silent":
+            if self._unheard_since is None:
+                self._unheard_since = now - came.waited_s
+        elif self._unserved_since is None:
+            self._unserved_since = now
+
+    def _never_answers(self, now: float) -> bool:
+        """Return whether requests came to nothing but errors for long, and none was ever answered.
+
+        Or to silence for longer, one of them in twice the usual time: it may only be slow.
+        """
+        last = self._last
+        since, longest = self._unserved_since, self._rules.at_first_s
+        if last.sign == "silent":
+            since = self._unheard_since
+            longest = max(self._rules.silent_at_first_s, 1.5 * last.waited_s)
+        elif last.sign != "erring":
             return False
-        return len(self._erring) >= CASES_IN_A_ROW and now - since >= self._rules.at_first_s
+        if self._answered or since is None or len(self._erring) < CASES_IN_A_ROW:
+            return False
+        return now - since >= longest
 
     def _wrong(self, sign: Sign) -> tuple[str, str]:
         """Return what is wrong, and what can be done about it."""
@@ -357,8 +376,9 @@ class Availability:
             lasts = now - outage.since
             if lasts >= rules.wait_s:
                 return outage.told(f" for {in_words(lasts)}" if rules.wait_s else "")
-        if outage is None and self._errs_from_the_start(now):
-            return f"{self._wrong('erring')[0]}, and has answered no request yet"
+        if outage is None and self._never_answers(now):
+            what, hint = self._wrong(self._last.sign)
+            return f"{what}, and has answered no request yet" + (f" ({hint})" if hint else "")
         if outage is None and self._refused_since is not None:
             lasts, longest = now - self._refused_since, max(rules.wait_s, rules.refused_s)
             if self._refusals > 1 and self._asked_s > longest:

@@ -289,9 +289,41 @@ def test_an_endpoint_that_errs_from_the_start_is_given_up_after_a_minute():
     )
 
 
-def test_a_few_prompts_that_err_from_the_start_say_nothing_of_the_endpoint_nor_does_silence():
+def test_a_few_prompts_that_err_from_the_start_say_nothing_of_the_endpoint():
     assert given_up_from_the_start(Watched(), 100, cases=CASES_IN_A_ROW - 1) is None
-    assert given_up_from_the_start(Watched(), 100, sign="silent") is None
+
+
+def unheard(watched, *times_s, cases=CASES_IN_A_ROW):
+    """Send requests of some cases that come to nothing, in one time limit after the other."""
+    first = watched.admit()
+    watched.after(RULES.alone_s).look()  # it takes long: others may follow
+    watched.it.give_back(first, watched.now)
+    for waited_s in times_s:
+        sent = [watched.admit() for _ in range(cases)]
+        watched.after(waited_s)
+        for case, admission in enumerate(sent):
+            said = {"case": str(case), "waited_s": waited_s, "hint": "raise --timeout"}
+            watched.settle(admission, "silent", **said)
+    return watched.it.given_up(watched.now)
+
+
+def test_an_endpoint_that_is_silent_from_the_start_is_given_up_after_a_quarter_of_an_hour():
+    w = Watched()
+    assert unheard(w, 120.0, 240.0, 480.0) is None
+    assert unheard(w, 480.0) == (
+        f"{URL} leaves requests for compatible/m unanswered, and has answered no request yet "
+        "(raise --timeout)"
+    )
+
+
+def test_a_slow_endpoint_is_given_twice_the_usual_time_before_it_counts_as_silent_from_the_start():
+    w = Watched()
+    assert unheard(w, 1200.0) is None
+    assert unheard(w, 2400.0) is not None
+
+
+def test_a_few_prompts_that_nobody_answers_from_the_start_say_nothing_of_the_endpoint():
+    assert unheard(Watched(), 120.0, 240.0, 480.0, 480.0, cases=CASES_IN_A_ROW - 1) is None
 
 
 def test_any_answer_ends_the_count_of_errors_from_the_start():

@@ -171,6 +171,22 @@ def test_a_server_that_errs_from_the_start_ends_the_run_before_a_case_has_failed
     assert_nothing_lost(run, server, 30)
 
 
+def test_a_server_that_answers_nothing_from_the_start_ends_the_run_before_a_case_has_failed(
+    server: WireServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "WaitRules", partial(WaitRules, silent_at_first_s=0.6))
+    break_it, mend_it = faulty(server, Faults(rates={"hang": 1.0}))
+    break_it()
+    run, hasty = tmp_path / "run", recipe(server, limits={"timeout_s": 0.2})
+    broken = generate(hasty, output=run).outcome
+    assert broken is not None
+    assert (broken.stop_code, broken.done, broken.failed) == (UNAVAILABLE, 0, {})
+    assert "unanswered, and has answered no request yet (raise --timeout" in str(broken.stopped)
+    mend_it()
+    generate(recipe(server), output=run)
+    assert_nothing_lost(run, server, 30)
+
+
 def test_cases_that_failed_before_an_outage_was_known_to_be_one_are_played_again_after_it(
     server: WireServer, tmp_path: Path
 ) -> None:
