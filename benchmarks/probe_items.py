@@ -18,9 +18,6 @@ from outputs.selecting.selection import opened
 from outputs.selecting.wish import Selection
 from quality.gold import gold_items
 from scenarios.schemes.registry import load_scheme
-from scenarios.terms import RoleKey
-
-RESPONDER: RoleKey = "responder"
 
 
 @dataclass(frozen=True, slots=True)

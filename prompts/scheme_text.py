@@ -53,9 +53,10 @@ class DimensionText:
 class SchemeText:
     """What prompts say about a scheme."""
 
-    goal: DimensionText
+    goal: DimensionText | None
+    """The assigned dimension; None of a speaker where nothing is assigned."""
     dimensions: tuple[DimensionText, ...]
-    """The utterance dimensions, in the scheme's order."""
+    """The utterance dimensions, or those that a speaker declares, in the scheme's order."""
     rules: tuple[str, ...]
     """One sentence per contradiction and requirement, each followed by its reason."""
     terms: tuple[tuple[str, str], ...]

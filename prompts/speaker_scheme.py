@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from prompts.scheme_text import (
     DimensionText,
     LabelText,
+    SchemeText,
     dimension_text,
     either,
     scheme_rules,
@@ -22,23 +23,10 @@ NOT_APPLICABLE: Final = "does not apply"
 """The answer for a dimension whose condition does not hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpeakerScheme:
-    """What a speaker's prompts say about a scheme."""
-
-    goal: DimensionText | None
-    """The assigned dimension; None where nothing is assigned."""
-    dimensions: tuple[DimensionText, ...]
-    """The utterance dimensions it declares, in the scheme's order."""
-    rules: tuple[str, ...]
-    terms: tuple[tuple[str, str], ...]
-    conventions: tuple[str, ...]
-
-
-def speaker_scheme(scheme: Scheme, role: RoleKey) -> SpeakerScheme:
+def speaker_scheme(scheme: Scheme, role: RoleKey) -> SchemeText:
     """Return what a role is told of a scheme."""
     dimensions = spoken_dimensions(scheme, role)
-    return SpeakerScheme(
+    return SchemeText(
         goal=dimension_text(scheme.goal) if scheme.assigned else None,
         dimensions=tuple(map(_told, dimensions)),
         rules=scheme_rules(scheme, subject="you say in the conversation"),

@@ -9,8 +9,6 @@ from scenarios.terms import LabelValue
 
 DECLARED: Final = "declared"
 """Kind of the labels that the speaker gave to its own utterance."""
-WANTED: Final = "wanted"
-"""Kind of the labels that the speaker was asked to realise."""
 HUMAN: Final = "human"
 """Kind of the labels that people gave in review."""
 ADJUDICATED: Final = "adjudicated"

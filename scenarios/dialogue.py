@@ -10,6 +10,8 @@ from scenarios.case import Case
 from scenarios.quick_records import quickly_made
 from scenarios.terms import RESPONDER, LabelValue, RoleKey
 
+TurnKind = Literal["opening", "improvised"]
+"""Whether words are fixed or somebody makes them up."""
 History = tuple[tuple[RoleKey, str], ...]
 """(role, text) of utterances, the oldest first."""
 Wanted = tuple[tuple[str, str], ...]
@@ -127,7 +129,7 @@ class Turn:
     """From 0. Without a flow 0 is the fixed question, 1 its fixed answer, and so on in turn."""
     role: RoleKey
     text: str
-    kind: Literal["opening", "improvised"]
+    kind: TurnKind
     wanted: Wanted = ()
     declared_goal: LabelValue | None = None
     tactic: tuple[TacticLabel, ...] = ()
@@ -163,6 +165,16 @@ class Dialogue:
     arm: str
     """The id of the arm: strategy x models x parameters."""
     turns: tuple[Turn, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is looked up by: the ids of case and arm."""
+        return self.case.id, self.arm
+
+    @property
+    def id(self) -> str:
+        """The same in one word."""
+        return f"{self.case.id}/{self.arm}"
 
     def __str__(self) -> str:
         """Return the dialogue as people read it: a line an utterance, labels behind it."""

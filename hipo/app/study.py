@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from hipo.app.estimates.budget_coverage import coverage, expected_spending
+from hipo.app.estimates.budget_coverage import expected_spending
 from hipo.app.generation.generate import generate_prepared
 from hipo.app.generation.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.generation.verified import VerifiedPlay
@@ -64,11 +64,7 @@ class StudyPlan:
         usd, tokens = 0.0, 0
         for leg in self.legs:
             prepared = replace(leg.prepared, spent_elsewhere=_spent_by_others(leg, self.legs))
-            one = estimate_plan(prepared, leg.folder, play=self.play)
-            if one.covered is not None:
-                spent = (one.covered.spent_usd, one.covered.spent_tokens)
-                reach = coverage(leg.prepared, one.generation, one.judging, spent, (usd, tokens))
-                one = replace(one, covered=reach)
+            one = estimate_plan(prepared, leg.folder, play=self.play, before=(usd, tokens))
             found.append(one)
             more_usd, more_tokens = expected_spending(one.generation, one.judging)
             usd, tokens = usd + (more_usd or 0.0), tokens + more_tokens

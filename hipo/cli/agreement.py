@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,14 @@ from hipo.app.metrics.agreement import (
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
 from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
-from hipo.cli.terminal.console import columns, ends, one_line, plain, plural
+from hipo.cli.terminal.console import columns, ends, one_line, plain
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.json_target import JSON, deliver
 from quality.agreement.agreement import AgreementRow
 from quality.agreement.comparisons import ReaderComparison
 from quality.statistics.bootstrap import Interval, Resampling
+from quality.tables.measured import Numbers
+from scenarios.plural import plural
 
 app = command_app()
 
@@ -42,14 +43,6 @@ MEASUREMENT = typer.Option(
 )
 
 
-class NumbersAs(StrEnum):
-    """As what numbers count in files without a map."""
-
-    NOMINAL = "nominal"
-    ORDINAL = "ordinal"
-    INTERVAL = "interval"
-
-
 BY = typer.Option(
     None,
     "--by",
@@ -65,7 +58,7 @@ def print_agreement(
     *,
     sources: list[str] = SOURCES,
     map_name: str | None = MAP,
-    measurement: NumbersAs | None = MEASUREMENT,
+    measurement: Numbers | None = MEASUREMENT,
     of: str = typer.Option(
         "human",
         "--of",
@@ -94,7 +87,7 @@ def print_agreement(
     report = agreement(
         sources,
         map_name=map_name,
-        numbers=None if measurement is None else measurement.value,
+        numbers=measurement,
         of=of,
         other=other,
         by=by,

@@ -37,9 +37,7 @@ def audit(
     seed: int = typer.Option(
         0, "--seed", min=0, max=2**32 - 1, help="Of folds, permutations and resamples."
     ),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Say nothing."),
 ) -> int:
     """Look for shortcuts: what tells goal or labels although it should tell nothing.
@@ -50,7 +48,7 @@ def audit(
     """
     hush()
     found = audit_source(source, seed=seed, most=most, output=output)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(found.plain())
     elif not quiet:
         print(audit_as_text(found))

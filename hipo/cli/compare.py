@@ -68,7 +68,7 @@ def compare(
         markers=markers,
         seed=seed,
     )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(_as_json(found))
     else:
         print(_as_text(found))

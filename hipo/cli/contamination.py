@@ -9,13 +9,14 @@ import typer
 from hipo.app.contamination import compare_sets
 from hipo.cli.main import command_app
 from hipo.cli.options.plain import JSON_SHAPES
-from hipo.cli.terminal.console import Format, columns, number, one_line, plural, write_json
+from hipo.cli.terminal.console import Format, columns, number, one_line, write_json
 from hipo.cli.terminal.errors import ExitCode, say
 from outputs.contamination.contamination import Contamination, Settings, Side
 from outputs.contamination.ngrams import SHORTEST, SIZE
 from outputs.contamination.reworded_lines import Reworded
 from pipeline.embeddings.embeddings import missing_packages
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 app = command_app()
 
@@ -81,7 +82,7 @@ def contamination(
         clean=clean,
         notice=say,
     )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(comparison.report())
     else:
         print(comparison_as_text(comparison, clean))

@@ -62,7 +62,7 @@ def _show_samples(folder: Path) -> None:
         material = load_material(store)
     for dialogue, strategy in samples(folder):
         heading = Heading(
-            id=f"{dialogue.case.id}/{dialogue.arm}",
+            id=dialogue.id,
             arm=f"{strategy} offline/rules",
             scenario=material.stored_scenario(dialogue.case),
         )

@@ -10,11 +10,12 @@ from hipo.app.runs.folders import RUNS
 from hipo.app.table_import import ImportedTable, import_tables
 from hipo.cli.main import command_app
 from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
-from hipo.cli.terminal.console import Format, plain, plural, write_json
+from hipo.cli.terminal.console import Format, plain, write_json
 from hipo.cli.terminal.errors import ExitCode
 from pipeline.importing.importer import ImportedRun, import_dialogues
 from quality.tables.table_map import map_names
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
 app = command_app()
@@ -51,9 +52,7 @@ def import_file(
     generator: str | None = typer.Option(
         None, "--generator", metavar="MODEL", help="provider/model that wrote the answers."
     ),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> int:
     """Bring other people's dialogues into a new run, all of them or none.
 
@@ -109,7 +108,7 @@ def _only(files: list[Path]) -> Path:
 
 
 def _show(as_json: dict[str, object], as_text: str, output_format: Format) -> None:
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(as_json)
     else:
         print(as_text)

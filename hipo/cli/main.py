@@ -187,12 +187,12 @@ def root(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
     log_level: LogLevel = typer.Option(
-        LogLevel.WARNING,
+        "warning",
         help="Log this and what is more serious to standard error: retries, waits, failed cases, "
         "stops and migrations are info, single waits for a rate debug.",
     ),
     log_format: LogFormat = typer.Option(
-        LogFormat.TEXT, help="Log lines for people, or one JSON object a line."
+        "text", help="Log lines for people, or one JSON object a line."
     ),
 ) -> None:
     """Turn scenarios with private knowledge into labelled dialogues."""

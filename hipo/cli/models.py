@@ -64,12 +64,12 @@ def _row(entry: ProviderExtension) -> list[str]:
 @app.command("models")
 def models(
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="text, or json: see docs/json-shapes.md."
+        "text", "--format", help="text, or json: see docs/json-shapes.md."
     ),
     plugins: list[Path] | None = PLUGINS,
 ) -> None:
     """List the providers: what is installed, which key is set, which languages they know."""
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(describe_models())
         return
     rows = [_row(PROVIDERS.get(name)) for name in PROVIDERS.names()]

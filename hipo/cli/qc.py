@@ -10,18 +10,20 @@ import typer
 
 from hipo.app.metrics.qc import QcReport, quality_control
 from hipo.app.metrics.qc_files import write_qc_files
-from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, NumbersAs, bounds, figure, notes_on
+from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, bounds, figure, notes_on
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
 from hipo.cli.qc_json import qc_as_json
 from hipo.cli.reports.oddities import oddity_lines
-from hipo.cli.terminal.console import columns, one_line, plural
+from hipo.cli.terminal.console import columns, one_line
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.json_target import JSON, deliver
 from quality.annotation_qc.findings import Finding, QcSettings, qc_settings
 from quality.disagreement.report import DisagreementReport
 from quality.statistics.bootstrap import Resampling
+from quality.tables.measured import Numbers
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 app = command_app()
 MOST_SHOWN = 20
@@ -38,7 +40,7 @@ def print_qc(
     *,
     sources: list[str] = SOURCES,
     map_name: str | None = MAP,
-    measurement: NumbersAs | None = MEASUREMENT,
+    measurement: Numbers | None = MEASUREMENT,
     by: str | None = BY,
     released: list[Path] = typer.Option(
         [],
@@ -79,7 +81,7 @@ def print_qc(
     report = quality_control(
         sources,
         map_name=map_name,
-        numbers=None if measurement is None else measurement.value,
+        numbers=measurement,
         by=by,
         released=released,
         released_map=released_map,

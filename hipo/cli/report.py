@@ -50,7 +50,7 @@ def report(
         False, "--no-embeddings", help="Do not embed answers to see how varied they are: quicker."
     ),
     output_format: Format = typer.Option(
-        Format.TEXT,
+        "text",
         "--format",
         help="json prints report (the file), bytes, run (the folder), and saturation (the curve).",
     ),
@@ -74,7 +74,7 @@ def report(
         embeddings=not no_embeddings,
         notice=say,
     )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(_as_json(written))
     elif not quiet:
         print(f"report: {written.path}")

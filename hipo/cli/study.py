@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.estimates.playing import total_cost
 from hipo.app.options.recipe import RecipeChanges
 from hipo.app.options.values import split
 from hipo.app.options.verification import VerificationOverrides
@@ -28,7 +29,6 @@ from hipo.cli.terminal.console import (
     hush,
     number,
     others_apart,
-    plural,
     reasons,
     write_json,
 )
@@ -36,10 +36,12 @@ from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
 from hipo.cli.terminal.wrapping import write_text
+from outputs.study.outcome import seats
 from outputs.study.page import study_table
-from outputs.study.study import SOURCES, study_as_json
+from outputs.study.study import study_as_json
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import load_recipe
+from scenarios.plural import plural
 
 app = command_app()
 
@@ -90,7 +92,7 @@ def study(
     watching = status.watched(watcher(quiet=quiet))
     with others_apart():
         outcome = asyncio.run(play_study(plan, watcher=watching, signals=True))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(study_as_json(outcome.result))
     elif not quiet:
         write_text(study_as_text(outcome))
@@ -109,9 +111,8 @@ def study_as_text(outcome: StudyOutcome) -> str:
     )
     if result.left_out:
         lines.append(f"{plural(result.left_out, 'case')} left out: not everyone has them")
-    for source in SOURCES:
-        if result.dimensions(source):
-            lines += ["", columns(*study_table(result, [source]))]
+    for source, _ in seats(result):
+        lines += ["", columns(*study_table(result, source))]
     lines.append("")
     for effort in result.efforts:
         unknown = f", {plural(effort.unpriced_calls, 'call')} of unknown cost"
@@ -129,12 +130,10 @@ def study_as_text(outcome: StudyOutcome) -> str:
 def _dry_run(plan: StudyPlan, output_format: Format) -> int:
     """Say what playing and judging every leg would take."""
     estimates = plan.estimates()
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([plan_as_json(one) for one in estimates])
         return ExitCode.DONE
     for leg, one in zip(plan.legs, estimates, strict=True):
         print(f"{leg.model}:\n\n{plan_as_text(replace(one, accepted=None))}", end="\n\n")
-    costs = [one.cost_usd for one in estimates]
-    total = None if None in costs else sum(cost for cost in costs if cost is not None)
-    print(f"the whole study: {dollars(total)}")
+    print(f"the whole study: {dollars(total_cost(one.cost_usd for one in estimates))}")
     return ExitCode.DONE

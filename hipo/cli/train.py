@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -32,13 +31,6 @@ from scenarios.errors import UsageError
 from scenarios.plural import plural
 
 app = command_app()
-
-
-class Kind(StrEnum):
-    """What is learnt from a row."""
-
-    SFT = "sft"
-    DPO = "dpo"
 
 
 Options = dict[str, object]
@@ -141,7 +133,7 @@ def train_command(
         ..., metavar="SET", help="A folder of hipo export --to sft or --to dpo."
     ),
     output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
-    kind: Kind | None = typer.Option(
+    kind: TrainingKind | None = typer.Option(
         None, "--kind", show_default=False, help="Default: what the set was exported for."
     ),
     config: Path | None = typer.Option(
@@ -151,7 +143,7 @@ def train_command(
     schedule: Options,
     question: TuningQuestion | None,
     output_format: Format = typer.Option(
-        Format.TEXT,
+        "text",
         "--format",
         rich_help_panel=OptionGroup.OUTPUT,
         help="json: see docs/training.md.",
@@ -164,19 +156,18 @@ def train_command(
     out and counted. Needs hipo[train]; see docs/training.md.
     """
     hush()
-    wanted: TrainingKind | None = None if kind is None else kind.value
-    rows = read_training_set(data_set, wanted)
+    rows = read_training_set(data_set, kind)
     if question is not None:
         question.check(rows)  # before hours of training
     tell: Callable[[str], None] = (lambda _: None) if quiet else say
     try:
-        tuned = train(data_set, output, kind=wanted, config=config, tell=tell, **model, **schedule)
+        tuned = train(data_set, output, kind=kind, config=config, tell=tell, **model, **schedule)
     except TrainingInterrupted as error:
         raise StoppedEarly(str(error), stop.INTERRUPTED) from error
     results = None
     if question is not None:
         results = evaluate_tuned(tuned, question, rows, watcher=watcher(quiet=quiet))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(tuned_as_json(tuned, results))
     elif not quiet:
         print(tuned_as_text(tuned, rows, results))

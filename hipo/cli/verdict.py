@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import typer
 
 from hipo.app.runs.run import VerdictRecord, open_run
 from hipo.cli.main import RUN, command_app
-from hipo.cli.terminal.console import Format, columns, harmless, plain, write_json
+from hipo.cli.terminal.console import Format, columns, plain, write_json
 from hipo.cli.terminal.errors import ExitCode
 from prompts.scheme_text import label_text
 from scenarios.errors import UsageError
+from scenarios.verdicts import Verdict
 
 app = command_app()
-
-
-class VerdictChoice(StrEnum):
-    """What may become of a dialogue."""
-
-    ACCEPTED = "accepted"
-    DISCARDED = "discarded"
-    PENDING = "pending"
 
 
 @app.command("verdict")
@@ -29,13 +20,11 @@ def verdict(
     *,
     run: str = RUN,
     dialogue: str = typer.Argument(..., metavar="ID", help="A dialogue's id or its beginning."),
-    decided: VerdictChoice | None = typer.Argument(
+    decided: Verdict | None = typer.Argument(
         None, metavar="[VERDICT]", help="accepted, discarded or pending; overrules what was."
     ),
     note: str = typer.Option("", "--note", help="Why; needed to overrule, and kept."),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> int:
     """Show what judges said about a dialogue, its flags and decisions, or overrule them.
 
@@ -47,11 +36,8 @@ def verdict(
             "name it after the id: accepted, discarded or pending",
         )
     opened = open_run(run)
-    if decided is None:
-        record = opened.verdict(dialogue)
-    else:
-        record = opened.decide(dialogue, decided.value, note)
-    if output_format is Format.JSON:
+    record = opened.decide(dialogue, decided, note) if decided else opened.verdict(dialogue)
+    if output_format == "json":
         write_json(verdict_as_json(record))
     else:
         print(_as_text(record))
@@ -85,10 +71,10 @@ def _as_text(record: VerdictRecord) -> str:
         header = ["turn", "", "judge", "dimension", "label", "carried"]
         lines += [columns(header, rows), ""]
     for flag in record.flags:
-        lines.append(f"flag {flag.code}, {_turn(flag.turn)}: {harmless(flag.reason)}")
+        lines.append(f"flag {flag.code}, {_turn(flag.turn)}: {flag.reason}")
     for decision in record.decisions:
-        note = f" ({harmless(decision.note)})" if decision.note else ""
-        lines.append(f"{decision.verdict} by {decision.by}: {harmless(decision.reason)}{note}")
+        note = f" ({decision.note})" if decision.note else ""
+        lines.append(f"{decision.verdict} by {decision.by}: {decision.reason}{note}")
     return "\n".join(lines)
 
 

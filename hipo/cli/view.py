@@ -9,9 +9,9 @@ import typer
 
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import command_app
-from hipo.cli.terminal.console import plural
 from hipo.cli.terminal.errors import ExitCode, say
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 NEEDED = ("fastapi", "uvicorn")
 

@@ -74,7 +74,18 @@ class Reading:
 
 
 class RowSource(Protocol):
-    """Something that makes rows of dialogues."""
+    """Something that makes rows of dialogues.
+
+    It may have more, which is asked for with a default:
+
+    - ``notes()``: what was left out so far, and why, in sentences.
+    - ``why_none(selected)``: why it made no row of a dialogue of the batch whose rows were made last, as a
+      key of ``outputs.selecting.left_out.WORDS`` or in plain words; empty: unknown.
+    - ``repeats``: how many rows it has left out so far because they say what an earlier one says.
+    - ``repeated``: how many rows so far say what an earlier one says, and stay.
+    - ``rows_left_out``: how many rows it has left out so far for other reasons, by reason.
+    - ``labelled(selected)``: a dialogue of that batch with the labels of its rows, where they are others.
+    """
 
     @property
     def subset(self) -> str:
@@ -90,9 +101,6 @@ class RowSource(Protocol):
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the rows of the dialogues of one case, one per arm that played it."""
-
-    def notes(self) -> tuple[str, ...]:
-        """Say what was left out so far, and why."""
 
 
 def by_case(dialogues: Iterable[SelectedDialogue]) -> Iterator[list[SelectedDialogue]]:
@@ -239,7 +247,7 @@ REPLACED = "utterances left out with a declared label that an expert replaced"
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> tuple[str, ...]:
-    """Return what was left out with how often, as :meth:`RowSource.notes` says it."""
+    """Return what was left out with how often, as ``notes`` of :class:`RowSource` say it."""
     return tuple(f"{what}: {n:,}" for what, n in sorted(left_out.items()))
 
 

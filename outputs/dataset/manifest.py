@@ -14,6 +14,7 @@ from outputs.contamination.kept_together import AlikeScenarios
 from outputs.dataset.told_audit import ToldAudit
 from outputs.reliability.reliability import Reliability
 from outputs.selecting.left_out import LeftOut
+from outputs.selecting.wish import WantedVerdict
 from outputs.token_lengths import DEFAULT_WINDOW, TokenLengths
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.schemes.model import Scheme
@@ -128,7 +129,7 @@ class ExportFacts:
     """Imported dialogues of which no model is named."""
     judges: tuple[str, ...]
     """``provider/name`` of the models that verified the dialogues; empty where none did."""
-    verdict: Literal["accepted", "any"]
+    verdict: WantedVerdict
     """Whether only accepted dialogues were taken."""
     dialogues: int
     scenarios: int

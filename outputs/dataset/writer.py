@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import orjson
@@ -137,18 +136,13 @@ class RowWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is None:
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
             for split, gathering in self._gathering.items():
                 self._hand_over(split, gathering)
         if self._csv is not None:
             self._csv.close()
-        self._thread.close(abandon=error is not None)
+        self._thread.close(abandon=kind is not None)
 
     def _hand_over(self, split: str, gathering: _Gathering) -> None:
         if gathering.chunk.size:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from outputs.evaluation.cells import Cell, nothing, table_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
-from outputs.report.wording import bill, count, counted, dollars, percent
+from outputs.report.wording import bill, count, dollars, percent
 from quality.evaluation.evaluation_record import EvaluatedModel
 from scenarios.arms import UNKNOWN
+from scenarios.plural import plural
 
 _KINDS = {
     "benchmark": "an exported benchmark",
@@ -51,7 +52,7 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
         )
     writers = ", ".join(name for name in record.set.generators if name != UNKNOWN)
     lead = (
-        f"{counted(record.set.items, 'item')} of {record.set.name} (scheme {record.set.scheme})"
+        f"{plural(record.set.items, 'item')} of {record.set.name} (scheme {record.set.scheme})"
         + (f", written by {writers}." if writers else "; it is not known who wrote them.")
     )
     return ReportSection("overview", "What was asked", lead, tuple(blocks))

@@ -12,11 +12,12 @@ from outputs.evaluation.cells import (
 )
 from outputs.evaluation.evaluated import Evaluated, ReferenceView
 from outputs.report.page import Fold, Remark, ReportSection, Table
-from outputs.report.wording import count, counted
+from outputs.report.wording import count
 from quality.evaluation.answers import Grouping
 from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.scores import GroupScore, Scores
 from quality.evaluation.scoring import natural_order
+from scenarios.plural import plural
 
 BREAKDOWNS: tuple[Grouping, ...] = ("category", "tag", "turn", "goal", "strategy", "generator")
 _LEAD = (
@@ -109,7 +110,7 @@ def _by(
         for one, score in found.items()
     ]
     title = evaluated.record.title(dimension)
-    spans = [("", 1), *((f"{group}: {counted(sizes[group], 'answer')}", 2) for group in groups)]
+    spans = [("", 1), *((f"{group}: {plural(sizes[group], 'answer')}", 2) for group in groups)]
     header = ["model", *(("accuracy", "macro-F1") * len(groups))]
     return table_of(f"{title} by {by}, against {view.labels}", header, rows, spans)
 

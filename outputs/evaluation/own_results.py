@@ -20,7 +20,6 @@ from outputs.evaluation.result_lines import (
     task_title,
     views_of,
 )
-from outputs.report.wording import counted
 from outputs.result_tables.model import (
     ResultBlock,
     ResultColumn,
@@ -28,6 +27,7 @@ from outputs.result_tables.model import (
     TableRow,
 )
 from quality.evaluation.scores import Scores
+from scenarios.plural import plural
 
 THESE = "these items"
 _ABOUT = (
@@ -178,7 +178,7 @@ def _notes(
             for line in lines:
                 score = line.scores.get((task, dimension))
                 if score is not None:
-                    said[f"{counted(score.items, 'item')} of {counted(score.cases, 'case')}"] = None
+                    said[f"{plural(score.items, 'item')} of {plural(score.cases, 'case')}"] = None
                     # No interval is printed here, so that what is said of them is left out.
                     said.update((text, None) for text in score.remarks if "interval" not in text)
             if said:

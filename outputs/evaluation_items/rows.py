@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from outputs.contamination.comparable import Row
 from outputs.dataset.columns import label_column
-from outputs.kinds.aspects import drawn_by
+from outputs.kinds.aspects import Aspect, drawn_by
 from outputs.selecting.people_labels import labelled_dimensions
 from prompts.languages import described_language
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, standing_question
@@ -115,7 +115,7 @@ class _ItemRow(BaseModel):
 
 
 class _BenchmarkRow(_ItemRow):
-    aspect: Literal["utterance", "cumulative", "conversation"]
+    aspect: Aspect
     context: tuple[_Line, ...] = ()
     labelled_by: str | None = None
     agreed: tuple[str, ...] | None = None

@@ -25,7 +25,6 @@ from outputs.export.planning import planned_splits, played
 from outputs.export.splits import SplitPlan
 from outputs.formats.registry import FORMATS
 from outputs.kinds.export_kind import KINDS, ExportOptions
-from outputs.rows.without_row import repeated_by, repeats_of, rows_left_out_by, whys_of
 from outputs.selecting.left_out import NO_ROW, ROWS_LEFT_OUT
 from outputs.selecting.selection import OpenSelection, SelectedDialogue, opened
 from outputs.selecting.wish import Selection
@@ -140,7 +139,7 @@ def split_rows(
             they are about.
         miss: is given the reason for each dialogue that no row is made of, or none that is kept.
     """
-    numbers, repeats, why_none = count(), repeats_of(source), whys_of(source)
+    numbers, why_none = count(), getattr(source, "why_none", lambda _: "")
     anyhow = found.selection.verdict == "any"  # else what is not accepted is only compared with
     every = balance is None and not rejected
     reading = source.reading
@@ -156,7 +155,7 @@ def split_rows(
         split = plan.split_of(case.scenario, case.fact)
         used: defaultdict[object, set[object]] = defaultdict(set)
         offered: set[object] = set()
-        repeated = repeats()
+        repeated = _repeats(source)
         for row in source.rows(batch):
             offered.add(row["arm"])
             if not every and (
@@ -170,10 +169,15 @@ def split_rows(
                 see(split, selected, used[selected.dialogue.arm])
             elif selected.dialogue.arm in offered:
                 miss(ROWS_LEFT_OUT)
-        unknown = ROWS_LEFT_OUT if repeats() > repeated else NO_ROW
+        unknown = ROWS_LEFT_OUT if _repeats(source) > repeated else NO_ROW
         for one in batch:
             if one.dialogue.arm not in offered and (anyhow or one.verdict == "accepted"):
                 miss(why_none(one) or unknown)
+
+
+def _repeats(source: RowSource) -> int:
+    """Return how many rows a source has left out so far because they repeat others."""
+    return getattr(source, "repeats", 0)
 
 
 def _turns_about(row: Row) -> Set[object]:
@@ -263,12 +267,13 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         counted, lengths = _write_rows(job, source, seen, writer)
     files = writer.files()
     left = {
-        **rows_left_out_by(source),
+        **getattr(source, "rows_left_out", {}),
+        "duplicate": _repeats(source),
         "overlap": len(job.rejected),
         "balance": 0 if job.balance is None else job.balance.dropped,
     }
     if not files:
-        raise nothing_left(found, options, source.notes(), seen.without_row, left)
+        raise nothing_left(found, options, _told_by(source), seen.without_row, left)
     write_companions(draft, _companions(found.scheme, options, files, draft))
     table = () if lengths is None else lengths.table()
     if lengths is not None and FORMATS.get(options.format).is_messages:
@@ -290,7 +295,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     facts = replace(
         facts,
         wordings=tuple(sorted(seen.wordings)),
-        repeated=repeated_by(source),
+        repeated=getattr(source, "repeated", 0),
         together=plan.together,
         across=plan.across,
     )
@@ -366,11 +371,16 @@ def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
     return {} if found is None else {"prompts": found}
 
 
-def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
-    told = source.notes()
+def _told_by(source: RowSource) -> tuple[str, ...]:
+    """Return the notes of a source; none where it takes none."""
+    told: tuple[str, ...] = getattr(source, "notes", tuple)()
     if isinstance(told, str):
         raise TypeError(f"its notes are {told!r:.100}, expected a tuple of texts")
-    notes = [*told, *left_out_notes(counts_to_note(facts))]
+    return told
+
+
+def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
+    notes = [*_told_by(source), *left_out_notes(counts_to_note(facts))]
     if job.plan.splits == ("test",) and KINDS.get(job.options.kind).fractions == job.plan.fractions:
         notes.append(_ALL_TEST)
     notes += left_out_notes(job.found.people_remarks)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from outputs.dataset.columns import RowSource
 from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator, Support
@@ -27,14 +26,6 @@ from scenarios.speakers import speakers
 from scenarios.terms import INITIATOR, RESPONDER
 
 _OPENINGS = ("shared", "by-goal", "")
-
-
-@runtime_checkable
-class LabelsAnew(Protocol):
-    """A source of rows whose labels are not those of the dialogues."""
-
-    def labelled(self, selected: SelectedDialogue) -> SelectedDialogue:
-        """Return a dialogue of the batch whose rows were made last, with the labels of its rows."""
 
 
 @dataclass(slots=True)
@@ -75,7 +66,7 @@ class Seen:
         """Begin with nothing counted."""
         self.corpus = CorpusCounts(self.scheme)
         self._dimensions = {dimension.id: dimension for dimension in self.scheme.dimensions}
-        self._labelled = self.source.labelled if isinstance(self.source, LabelsAnew) else None
+        self._labelled = getattr(self.source, "labelled", None)
 
     def add(self, split: str, selected: SelectedDialogue, turns: Set[object]) -> None:
         """Count one dialogue, and the labels of those of its utterances that rows are about."""

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Grid, Plot, Remark, ReportSection, Table, absent_section
-from outputs.report.wording import count, counted, dimension_title, percent
+from outputs.report.wording import count, dimension_title, percent
 from outputs.value_names import names_of, value_names
 from pipeline.store.queries.report_rows import EndingCount
+from scenarios.plural import plural
 
 _TITLE = "What acceptance selects"
 _SHIFT = 0.05
@@ -49,8 +50,8 @@ def _of_dialogues(run: Gathered, made: Sequence[EndingCount]) -> Iterable[Distri
         title = dimension_title(scheme, goal.id)
         yield _counted(title, made, lambda ending: ending.goal, goal.values)
     lengths = sorted({ending.turns for ending in made})
-    names = [counted(turns, "exchange") for turns in lengths]
-    yield _counted("Length", made, lambda ending: counted(ending.turns, "exchange"), names)
+    names = [plural(turns, "exchange") for turns in lengths]
+    yield _counted("Length", made, lambda ending: plural(ending.turns, "exchange"), names)
     yield _counted(
         "Category of the scenario",
         made,

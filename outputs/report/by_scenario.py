@@ -9,7 +9,8 @@ from typing import TypeVar
 from outputs.report.gathered import Gathered
 from outputs.report.outcome_sums import OUTCOMES, OutcomeSums, outcome_sums
 from outputs.report.page import Block, Fold, Remark, ReportSection, Table
-from outputs.report.wording import count, counted
+from outputs.report.wording import count
+from scenarios.plural import plural
 
 K = TypeVar("K", bound=Hashable)
 SHOWN = 200
@@ -45,7 +46,7 @@ def scenarios_section(run: Gathered) -> ReportSection:
     blocks: tuple[Block, ...] = (
         _table("By scenario", header, rows),
         Fold(
-            f"By fact ({counted(len(facts), 'fact')})",
+            f"By fact ({plural(len(facts), 'fact')})",
             (_table("By fact", ("scenario / fact", *OUTCOMES), facts),),
         ),
     )

@@ -20,9 +20,9 @@ from outputs.report.page import (
     TraceStep,
     Transcript,
 )
-from outputs.report.wording import count, counted, dimension_title, label
+from outputs.report.wording import count, dimension_title, label
 from scenarios.dialogue import Trace, Turn
-from scenarios.plural import enumerated
+from scenarios.plural import enumerated, plural
 from scenarios.verdicts import VERDICTS, Flag
 
 _MOST_CODES = 14
@@ -36,7 +36,7 @@ def showcase_section(run: Gathered) -> ReportSection:
     )
     shown = [_transcript(run, exhibit, unfolded=True, traced=True) for exhibit in run.showcase]
     none = Remark("No dialogue has been generated yet.")
-    title = f"{counted(len(shown), 'dialogue')} to begin with" if shown else "Dialogues"
+    title = f"{plural(len(shown), 'dialogue')} to begin with" if shown else "Dialogues"
     return ReportSection("showcase", title, lead, tuple(shown) or (none,))
 
 
@@ -106,11 +106,11 @@ def _transcript(
     tags = [
         *filter(None, [sample.goal]),
         run.arms[sample.arm],
-        counted(sample.turns, "labelled turn" if _has_flow(exhibit) else "exchange"),
+        plural(sample.turns, "labelled turn" if _has_flow(exhibit) else "exchange"),
         sample.verdict or "no verdict yet",
     ]
     if exhibit.flags:
-        tags.append(counted(len(exhibit.flags), "flag"))
+        tags.append(plural(len(exhibit.flags), "flag"))
     facts: tuple[str, ...] = ()
     if scenario is not None:
         facts = tuple(

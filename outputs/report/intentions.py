@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 
 from outputs.report.page import Block, Remark, ReportSection, Table
-from outputs.report.wording import count, counted, part, percent, ratio
+from outputs.report.wording import count, part, percent, ratio
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import BOTH
 from quality.persuasion.intention_statistics import IntentionStatistics
+from scenarios.plural import plural
 
 _LEAD = (
     "What each side does to its own face and the other's, by the labels that count: an expert's, else "
@@ -36,7 +37,7 @@ def intentions_section(
     """
     blocks: list[Block] = [_face_acts(statistics)]
     if statistics.annotators:
-        agreeing = f"Intentions by {counted(statistics.annotators, 'person')}"
+        agreeing = f"Intentions by {plural(statistics.annotators, 'person')}"
         if statistics.annotators > 1:
             agreeing = f"Intentions by {statistics.annotators} people"
         agreeing += f"; mean alpha {ratio(statistics.mean_alpha)} over speakers and face acts."
@@ -49,7 +50,7 @@ def intentions_section(
         )
     if questions:
         header = (
-            f"of {counted(questions, 'question')}",
+            f"of {plural(questions, 'question')}",
             *(ascii_uppercase[s.position] for s in right),
         )
         row = ("right", *(percent(share.references) for share in right))
@@ -76,5 +77,5 @@ def _face_acts(statistics: IntentionStatistics) -> Table:
         for row in shown
     )
     header = ("face act", "speaker", "turns", "with an intention", "runs")
-    caption = f"Face acts by speaker, in {counted(statistics.dialogues, 'dialogue')}"
+    caption = f"Face acts by speaker, in {plural(statistics.dialogues, 'dialogue')}"
     return Table(caption, (*header, "alpha") if has_alpha else header, rows)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from outputs.report.gathered import Gathered
 from outputs.report.page import ReportSection, Table
-from outputs.report.wording import counted
 from prompts.languages import described_language
 from scenarios.arms import ModelSpec, Parameters
+from scenarios.plural import plural
 from scenarios.speakers import speakers
 from scenarios.terms import INITIATOR, RESPONDER
 
@@ -48,7 +48,7 @@ def _settings(run: Gathered) -> Iterator[tuple[str, str]]:
     recipe, scenarios = run.material.recipe, run.material.scenarios.values()
     facts = sum(len(scenario.facts) for scenario in scenarios)
     yield "label scheme", f"{run.scheme.title} ({run.scheme.name})"
-    yield "scenarios to draw from", f"{len(scenarios)} with {counted(facts, 'private fact')}"
+    yield "scenarios to draw from", f"{len(scenarios)} with {plural(facts, 'private fact')}"
     yield "languages", ", ".join(map(described_language, run.languages)) or "none yet"
     if not any(scenario.flow for scenario in scenarios):
         yield "improvised exchanges", ", ".join(map(str, recipe.turns))

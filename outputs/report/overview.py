@@ -16,7 +16,6 @@ from outputs.report.unread import unread_rules
 from outputs.report.wording import (
     NOTHING,
     count,
-    counted,
     dollars,
     known_cost,
     moment,
@@ -24,6 +23,7 @@ from outputs.report.wording import (
     percent,
     reasons,
 )
+from scenarios.plural import plural
 
 _CONFIRMED = {"self-judgement": "self-consistency", "external judgement": "external agreement"}
 
@@ -92,7 +92,7 @@ def overview_section(run: Gathered) -> ReportSection:
         Tile(
             count(sum(u.n for u in run.utterances)),
             "labelled answers",
-            f"in {counted(len(scenarios), 'scenario')}",
+            f"in {plural(len(scenarios), 'scenario')}",
         ),
         Tile(
             percent(accepted / run.verified) if run.verified else NOTHING,
@@ -104,13 +104,13 @@ def overview_section(run: Gathered) -> ReportSection:
         *_confirmed(run),
     ]
     tokens = run.state.prompt_tokens + run.state.completion_tokens
-    remark = f"{counted(run.state.calls, 'call')}, {count(tokens)} tokens"
+    remark = f"{plural(run.state.calls, 'call')}, {count(tokens)} tokens"
     unpriced = run.state.unpriced_calls
     if run.state.bound_usd:
-        unknown = counted(unpriced + run.state.calls_in_flight, "call")
+        unknown = plural(unpriced + run.state.calls_in_flight, "call")
         remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
     elif unpriced:
-        remark += f"; {counted(unpriced, 'call')} of unknown cost"
+        remark += f"; {plural(unpriced, 'call')} of unknown cost"
     tiles.append(Tile(known_cost(run.state.cost_usd, unpriced), "cost", remark))
     by_arm = outcome_sums(run, lambda part: part.arm)
     arms = tuple((name, *by_arm.get(arm, OutcomeSums()).cells) for arm, name in run.arms.items())
@@ -146,7 +146,7 @@ def _confirmed(run: Gathered) -> Iterator[Tile]:
             continue
         confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
         who = ", ".join(sorted({vote.judge for vote in votes}))
-        judged = f"{counted(confirmed.judged, 'label')} judged by {who}"
+        judged = f"{plural(confirmed.judged, 'label')} judged by {who}"
         yield Tile(
             percent(confirmed.value), name, judged if confirmed.judged else "not verified yet"
         )
@@ -183,7 +183,7 @@ def funnel_section(run: Gathered) -> ReportSection:
     if verified:
         others = f", the policy on the others ({', '.join(run.policies)})" if run.policies else ""
         text = (
-            f"People decided on {count(people)} of the {counted(settled, 'dialogue')} that {'is' if settled == 1 else 'are'} settled"
+            f"People decided on {count(people)} of the {plural(settled, 'dialogue')} that {'is' if settled == 1 else 'are'} settled"
             f"{others}. A dialogue can have several flags, so that counts of flags add up to more."
         )
         blocks += [Remark(text), *policy_blocks(run)]

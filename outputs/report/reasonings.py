@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outputs.report.page import Block, Remark, ReportSection, Table
-from outputs.report.wording import NOTHING, count, counted, part, percent
+from outputs.report.wording import NOTHING, count, part, percent
 from quality.reasoning.figures import ReasoningFigures
 from quality.reasoning.form import STAGES
+from scenarios.plural import plural
 
 _LEAD = (
     "Every claim about payoffs is solved, and who claimed something false is told and tries again. "
@@ -47,7 +48,7 @@ def _wrong(figures: ReasoningFigures) -> Table:
 def _attempts(figures: ReasoningFigures) -> Table:
     numbers = sorted(figures.attempts)
     row = ("reasonings", *(part(figures.attempts[n], figures.logs) for n in numbers))
-    header = ("", *(counted(n, "attempt") for n in numbers))
+    header = ("", *(plural(n, "attempt") for n in numbers))
     return Table("Attempts that they took", header, (row,))
 
 

@@ -7,7 +7,7 @@ from outputs.audit.telling import told_audit
 from outputs.dataset.told_audit import AUDIT
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Remark, ReportSection, Table
-from outputs.report.wording import counted
+from scenarios.plural import plural
 
 
 def shortcuts_section(run: Gathered) -> ReportSection:
@@ -25,7 +25,7 @@ def shortcuts_section(run: Gathered) -> ReportSection:
     found = f"{first[0].upper()}{first[1:]}."
     blocks: list[Block] = [Remark(found, tone="warning" if audit.shortcuts else "info")]
     if audit.of != run.generated:
-        then = counted(audit.of, "dialogue")
+        then = plural(audit.of, "dialogue")
         blocks.append(
             Remark(
                 f"The audit is of the run as it was with {then}. To audit it anew:",

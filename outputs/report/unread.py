@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from outputs.report.page import Remark
-from outputs.report.wording import counted
 from prompts.languages import described_language
 from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings
+from scenarios.plural import plural
 from scenarios.wording import WITHOUT_SPACES
 
 
@@ -28,7 +28,7 @@ def unread_rules(languages: Mapping[str, int], settings: GateSettings) -> tuple[
             by_rules[tuple(unread)].append(language)
     return tuple(
         Remark(
-            f"{counted(sum(languages[one] for one in found), 'dialogue')} in "
+            f"{plural(sum(languages[one] for one in found), 'dialogue')} in "
             f"{', '.join(map(described_language, found))}: {_naming(rules)} not "
             "know the language. That they flagged nothing there says nothing.",
             tone="warning",

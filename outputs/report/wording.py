@@ -19,10 +19,6 @@ FEW = 10
 """Scenarios below which a percentile bootstrap over them is hardly worth its name."""
 
 
-counted = plural
-"""The words of :func:`scenarios.plural.plural`, for pages."""
-
-
 def count(number: int | None) -> str:
     """Return a whole number with thousands separated."""
     return NOTHING if number is None else f"{number:,}"
@@ -76,8 +72,8 @@ def bill(cost: float | None, unknown: int, bound: float) -> str:
         return dollars(cost)
     known = f"{dollars(cost)} and " if cost else ""  # "$0.00 and ..." reads as if they were free
     if not bound:
-        return f"{known}{counted(unknown, 'call')} of unknown cost"
-    return f"{known}at most {dollars(bound)} for {counted(unknown, 'call')} of unknown usage"
+        return f"{known}{plural(unknown, 'call')} of unknown cost"
+    return f"{known}at most {dollars(bound)} for {plural(unknown, 'call')} of unknown usage"
 
 
 def duration(milliseconds: float | None) -> str:
@@ -112,7 +108,7 @@ def narrow(scenarios: int) -> str:
     if scenarios >= FEW:
         return ""
     return (
-        f"Only {counted(scenarios, 'scenario')} to draw from: intervals over fewer than {FEW} are "
+        f"Only {plural(scenarios, 'scenario')} to draw from: intervals over fewer than {FEW} are "
         "narrower than they should be."
     )
 

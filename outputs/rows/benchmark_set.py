@@ -158,10 +158,6 @@ class BenchmarkRows:
         for selected in batch:
             yield from self._of_dialogue(selected)
 
-    def notes(self) -> tuple[str, ...]:
-        """Return nothing: every utterance with a label becomes an item."""
-        return ()
-
     def why_none(self, selected: SelectedDialogue) -> str:
         """Return why a dialogue gave no item."""
         return UNLABELLED

@@ -137,10 +137,6 @@ class DialogueRows:
         for selected in batch:
             yield self._row(selected, records[selected.key])
 
-    def notes(self) -> tuple[str, ...]:
-        """Return nothing: every dialogue becomes a row."""
-        return ()
-
     def _row(self, selected: SelectedDialogue, record: VerificationRecord) -> Row:
         decision = record.decision
         return {

@@ -100,7 +100,7 @@ class IntentionRows:
                 for key, role in scenario.roles.items()
             ],
         }
-        name = f"{dialogue.case.id}/{dialogue.arm}"
+        name = dialogue.id
         for question in intention_questions(
             name,
             turns,

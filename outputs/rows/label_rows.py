@@ -97,10 +97,6 @@ class LabelRows:
         """Rows left out that say what an earlier one says."""
         return self._once.repeats
 
-    def notes(self) -> tuple[str, ...]:
-        """Return nothing: what is left out is counted as rows."""
-        return ()
-
     def why_none(self, selected: SelectedDialogue) -> str:
         """Return why a dialogue gave no row; empty where its rows repeat others."""
         if not any(map(self._is_labelled, selected.dialogue.turns)):

@@ -3,16 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Protocol, runtime_checkable
-
-
-@runtime_checkable
-class CountsRepeats(Protocol):
-    """A source of rows that leaves out what repeats an earlier row."""
-
-    @property
-    def repeats(self) -> int:
-        """How many rows it has left out so far for that."""
 
 
 class LearntOnce:

@@ -71,10 +71,6 @@ class PeopleRows:
         """Return a dialogue of the latest batch with every label that somebody gave in a row."""
         return self._told[selected.key]
 
-    def notes(self) -> tuple[str, ...]:
-        """Return nothing: what is left out is counted as rows."""
-        return ()
-
     def why_none(self, selected: SelectedDialogue) -> str:
         """Return why a dialogue gave no row."""
         return UNLABELLED

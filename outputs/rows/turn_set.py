@@ -116,10 +116,6 @@ class TurnRows:
                 }
                 yield row
 
-    def notes(self) -> tuple[str, ...]:
-        """Return nothing: every turn becomes a row."""
-        return ()
-
     def _labels(self, selected: SelectedDialogue, turn: Turn) -> Row:
         values = {
             name: label_text(value) if isinstance(value, tuple) else value

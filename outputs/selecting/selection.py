@@ -97,7 +97,7 @@ class SelectedDialogue:
     @property
     def key(self) -> tuple[str, str]:
         """(case, arm)."""
-        return self.dialogue.case.id, self.dialogue.arm
+        return self.dialogue.key
 
     @property
     def judgements(self) -> Sequence[Judgement]:

@@ -21,20 +21,11 @@ from outputs.report.page import (
     absent_section,
     render_page,
 )
-from outputs.report.wording import (
-    NOTHING,
-    count,
-    counted,
-    dimension_title,
-    dollars,
-    narrow,
-    share,
-)
+from outputs.report.wording import NOTHING, count, dimension_title, dollars, narrow, share
 from outputs.study.outcome import outcome_sentence, seats, shown_differences
 from outputs.study.study import (
     ALL_MODELS,
     BASELINE,
-    SOURCES,
     Contestant,
     Difference,
     StudyResult,
@@ -65,7 +56,7 @@ def study_page(study: StudyResult, *, title: str, version: str) -> str:
     if study.left_out:
         notices.append(
             Remark(
-                f"{counted(study.left_out, 'case')} left out: not every strategy and model has "
+                f"{plural(study.left_out, 'case')} left out: not every strategy and model has "
                 "them. The same command tries again what is missing.",
                 tone="warning",
             )
@@ -96,21 +87,18 @@ def study_files(study: StudyResult) -> dict[str, str]:
     return {f"study-{source}.svg": standalone(svg) for source, svg in study_plots(study).items()}
 
 
-def study_table(
-    study: StudyResult, sources: Sequence[Source] = SOURCES
-) -> tuple[list[str], list[list[str]]]:
-    """Return the one table of a study: header, and a row per strategy and model."""
-    shown = [source for source, _ in seats(study)]
-    sources = [source for source in sources if source in shown]
-    columns = [(source, name) for source in sources for name in study.dimensions(source)]
-    header = ["strategy", "model", *(f"{source} {name}" for source, name in columns)]
-    header += [f"wins ({source})" for source in sources]
-    rows = []
-    for contestant in study.contestants:
-        row = [*contestant]
-        row += [share(study.measure(contestant, source, name)) for source, name in columns]
-        row += [_won(study, contestant, source) for source in sources]
-        rows.append(row)
+def study_table(study: StudyResult, source: Source) -> tuple[list[str], list[list[str]]]:
+    """Return what one kind of judge found: header, and a row per strategy and model."""
+    names = study.dimensions(source)
+    header = ["strategy", "model", *(f"{source} {name}" for name in names), f"wins ({source})"]
+    rows = [
+        [
+            *contestant,
+            *(share(study.measure(contestant, source, name)) for name in names),
+            _won(study, contestant, source),
+        ]
+        for contestant in study.contestants
+    ]
     return header, rows
 
 
@@ -156,7 +144,7 @@ def _result(study: StudyResult) -> ReportSection:
     )
     plots = []
     for source, name in seats(study):
-        header, rows = study_table(study, [source])
+        header, rows = study_table(study, source)
         caption = f"{_heading(name)}: shares with 95% intervals, and scenarios won"
         numbers = Table(caption, tuple(header), tuple(map(tuple, rows)))
         plots.append(Plot(_heading(name), _plot(study, source), numbers))

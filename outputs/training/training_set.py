@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,7 +20,6 @@ from scenarios.located_validation import expected
 
 TrainingKind = Literal["sft", "dpo"]
 """``sft``: an answer is learnt; ``dpo``: a better answer is preferred to a worse one."""
-KINDS: tuple[TrainingKind, ...] = get_args(TrainingKind)
 Conversation = list[dict[str, str]]
 """Messages as ``{"role", "content"}``."""
 FORMATS_READ = "messages, prompt-completion or axolotl"

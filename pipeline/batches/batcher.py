@@ -7,7 +7,6 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 import orjson
@@ -100,12 +99,7 @@ class Batcher:
         self._looker = asyncio.create_task(self._look_on())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, *_: object) -> None:
         """Leave what lies at the provider; a batch that is being sent is written down first."""
         self._over = True
         self._leave(self._stop.reason or "the run is over", self._stop.code)

@@ -9,7 +9,6 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -125,12 +124,7 @@ class BatchingEncoder:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, *_: object) -> None:
         if kind is not asyncio.CancelledError:
             await self.close()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from scenarios.dialogue import TurnKind
 from scenarios.schemes.model import Identifier
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
@@ -64,7 +65,7 @@ class RowTurn(_Lenient):
         validation_alias=AliasChoices("role", "from", "speaker")
     )
     text: Text = Field(validation_alias=AliasChoices("content", "text", "value"))
-    kind: Literal["opening", "improvised"] | None = None
+    kind: TurnKind | None = None
     labels: Annotated[dict[str, Any], BeforeValidator(_given)] = Field(default_factory=dict)
     """Label by dimension."""
     rationales: Annotated[dict[str, str], BeforeValidator(_given)] = Field(default_factory=dict)
@@ -176,7 +177,7 @@ class ImportRow(_Lenient):
         return named or tuple(role for role in self.speakers if role == RESPONDER)
 
     @property
-    def kinds(self) -> tuple[Literal["opening", "improvised"], ...]:
+    def kinds(self) -> tuple[TurnKind, ...]:
         """The kind of every turn: its own, or by ``opening``."""
         return tuple(
             turn.kind or ("opening" if place < 2 * self.opening else "improvised")

@@ -72,7 +72,7 @@ class _Counting:
         )
         for entry in entries:
             dialogue = entry.dialogue
-            self._count(entry, objections.get((dialogue.case.id, dialogue.arm), _NOWHERE))
+            self._count(entry, objections.get(dialogue.key, _NOWHERE))
         return list(self._tallies.values())
 
     def _count_drawn(self, connection: sqlite3.Connection) -> None:

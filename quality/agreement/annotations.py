@@ -27,20 +27,15 @@ class RawAnswer:
     annotator: str
     value: object
     dialogue: str = ""
-    """As for :class:`Answer`."""
+    """What the item is a part of: items of one dialogue resemble each other, and are resampled
+    together. Empty: the item stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(RawAnswer):
     """One answer in the vocabulary of its dimension; an answer that is missing has no row."""
 
-    item: str
-    dimension: str
-    annotator: str
     value: LabelValue
-    dialogue: str = ""
-    """What the item is a part of: items of one dialogue resemble each other, and are resampled
-    together. Empty: the item stands alone."""
 
 
 @dataclass(frozen=True, slots=True)

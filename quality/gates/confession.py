@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -35,8 +35,7 @@ class Confession:
     words: a fact told in other words is a matter for the judges.
     """
 
-    share: float = 0.6
-    fewest: int = 3
+    its: ConfessionSettings = field(default_factory=ConfessionSettings)
     code: ClassVar[str] = "confession"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -61,14 +60,10 @@ class Confession:
                 if denies or not is_negated(sentence, subject.language):
                     told |= private & content_stems(sentence)
             share = len(told) / len(private) if private else 0.0
-            if len(told) >= self.fewest and share >= self.share:
+            if len(told) >= self.its.confession_words and share >= self.its.confession_share:
                 reason = f"tells what is to be kept back: {', '.join(sorted(told))}"
                 return [subject.flag(self.code, reason, turn, share)]
         return []
 
 
-GATE = GateExtension(
-    Confession.code,
-    ConfessionSettings,
-    lambda its: Confession(its.confession_share, its.confession_words),
-)
+GATE = GateExtension(Confession.code, ConfessionSettings, Confession)

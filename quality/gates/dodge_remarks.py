@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, cast
@@ -29,7 +29,7 @@ class DodgeSettings(Strict):
 class DodgeRemarks:
     """Counts the initiator's lines that say that a question was dodged."""
 
-    most: int = 1
+    its: DodgeSettings = field(default_factory=DodgeSettings)
     code: ClassVar[str] = "dodge_remarks"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -43,7 +43,7 @@ class DodgeRemarks:
             if match is None:
                 continue
             count += 1
-            if count > self.most:
+            if count > self.its.most_dodge_remarks:
                 reason = f"remark {count} on dodging: {quoted(match[0])}"
                 found.append(subject.flag(self.code, reason, turn, float(count)))
         return found
@@ -64,6 +64,6 @@ def _phrases() -> dict[str, list[str]]:
 GATE = GateExtension(
     DodgeRemarks.code,
     DodgeSettings,
-    lambda its: DodgeRemarks(its.most_dodge_remarks),
+    DodgeRemarks,
     reads=lambda code: code in _phrases(),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, ClassVar
 
@@ -38,9 +38,7 @@ class FactLeaked:
     The likeness is one of words; a fact told in other words is a matter for the judges.
     """
 
-    share: float = 0.5
-    fewest: int = 3
-    run: int = 5
+    its: LeakSettings = field(default_factory=LeakSettings)
     code: ClassVar[str] = "fact_leaked"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -63,14 +61,15 @@ class FactLeaked:
         self, subject: GatedDialogue, scenario: Scenario, fact: Fact, role: RoleKey
     ) -> Iterator[Flag]:
         """Yield the flags of the turns of one role that tell one fact."""
-        untold, private_runs = _private(fact.text, _known_to(role, scenario), self.run)
+        run = self.its.leak_run
+        untold, private_runs = _private(fact.text, _known_to(role, scenario), run)
         for turn in subject.dialogue.turns:
             stems = content_stems(turn.text)
-            runs = shingles(turn.text, self.run)
+            runs = shingles(turn.text, run)
             if turn.role == role and turn.kind == "improvised":
                 told = untold & stems
                 share = len(told) / len(untold) if untold else 0.0
-                enough = len(told) >= self.fewest and share >= self.share
+                enough = len(told) >= self.its.leak_words and share >= self.its.leak_share
                 if enough or (private_runs & runs and told):
                     shown = ", ".join(sorted(told))
                     reason = f"knows what only {_knowing(fact)} of {fact.about}: {shown}"
@@ -107,8 +106,4 @@ def _known_to(role: RoleKey, scenario: Scenario) -> tuple[str, ...]:
     )
 
 
-GATE = GateExtension(
-    FactLeaked.code,
-    LeakSettings,
-    lambda its: FactLeaked(its.leak_share, its.leak_words, its.leak_run),
-)
+GATE = GateExtension(FactLeaked.code, LeakSettings, FactLeaked)

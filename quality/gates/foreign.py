@@ -21,7 +21,7 @@ def checked_flags(returned: object, gate: str, dialogue: Dialogue) -> tuple[Flag
         returned = list(returned)
     flags = checked_records(Flag, returned, who)
     for flag in flags:
-        if (flag.case, flag.arm) != (dialogue.case.id, dialogue.arm):
+        if (flag.case, flag.arm) != dialogue.key:
             raise ValueError(f"{who} flagged the dialogue {flag.case}/{flag.arm}, not this one")
         if flag.code != gate:
             raise ValueError(f"{who} returned a flag {flag.code!r}: the code is the gate's name")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -26,8 +26,7 @@ class LanguageSettings(Strict):
 class WrongLanguage:
     """Guesses the language of every turn, the opening included, from its script and its letters."""
 
-    fewest_words: int = 4
-    doubt: float = 0.05
+    its: LanguageSettings = field(default_factory=LanguageSettings)
     code: ClassVar[str] = "wrong_language"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -41,15 +40,13 @@ class WrongLanguage:
             return []
         found = []
         for turn in subject.dialogue.turns:
-            improbable, seen = other_language(turn.text, expected, self.fewest_words, self.doubt)
+            improbable, seen = other_language(
+                turn.text, expected, self.its.language_words, self.its.language_doubt
+            )
             if improbable:
                 reason = f"expected {expected}, looks like {seen}"
                 found.append(subject.flag(self.code, reason, turn, improbable))
         return found
 
 
-GATE = GateExtension(
-    WrongLanguage.code,
-    LanguageSettings,
-    lambda its: WrongLanguage(its.language_words, its.language_doubt),
-)
+GATE = GateExtension(WrongLanguage.code, LanguageSettings, WrongLanguage)

@@ -68,28 +68,16 @@ class NearDuplicates:
 
     code: ClassVar[str] = "near_duplicate"
 
-    def __init__(
-        self,
-        *,
-        share: float = 0.7,
-        cosine: float = 0.97,
-        overlap: float = 0.55,
-        window: int = 20_000,
-    ) -> None:
-        """Start with an empty memory.
-
-        Args:
-            share: Jaccard similarity of the word triples from which on two dialogues are one.
-            cosine: the same for embeddings, where they are handed in.
-            overlap: Jaccard similarity of content words from which on :meth:`to_embed` names two.
-            window: how many dialogues are remembered.
-        """
-        self._share, self._cosine, self._window = share, cosine, window
-        self._index = SignatureIndex(*bands_for(share), window)
+    def __init__(self, its: DuplicateSettings | None = None) -> None:
+        """Start with an empty memory; None: with the thresholds that ship."""
+        its = its or DuplicateSettings()
+        self._share, self._cosine = its.duplicate_share, its.duplicate_cosine
+        self._window = window = its.duplicate_window
+        self._index = SignatureIndex(*bands_for(self._share), window)
         self._kept: deque[KeptDialogue] = deque(maxlen=window)
         self._vectors: Vector = np.zeros((0, 0), np.float32)
         self._cases: list[str] = []
-        self._words = SharedWords(overlap, window)
+        self._words = SharedWords(its.duplicate_overlap, window)
         self._not_embedded: dict[int, tuple[str, str]] = {}
         self._compared: dict[tuple[str, str], _Twin] = {}
         """What :meth:`to_embed` found by words, by case and arm, until :meth:`add_and_check` takes it:
@@ -134,7 +122,7 @@ class NearDuplicates:
         Returns:
             At most one flag, whose severity is the likeness: of words, or else of meanings.
         """
-        key = subject.dialogue.case.id, subject.dialogue.arm
+        key = subject.dialogue.key
         twin = self._compared.pop(key, None) or self._compare(subject)
         if twin.likeness >= self._share:
             name = "" if twin.kept is None else f"{twin.kept.case.id}/{twin.kept.arm}"
@@ -210,11 +198,6 @@ class NearDuplicates:
 GATE = GateExtension(
     NearDuplicates.code,
     DuplicateSettings,
-    lambda its: NearDuplicates(
-        share=its.duplicate_share,
-        cosine=its.duplicate_cosine,
-        overlap=its.duplicate_overlap,
-        window=its.duplicate_window,
-    ),
+    NearDuplicates,
     embeds=True,
 )

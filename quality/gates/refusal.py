@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -18,22 +17,21 @@ class RefusalSettings(Strict):
     """What only a machine would say."""
 
     refusal_phrases: tuple[Annotated[str, Field(min_length=3)], ...] = ()
-    """Further phrases that only a machine would say, beside those that ship."""
+    """Further phrases that only a machine would say, beside those that ship; taken literally, in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Looks for what assistants say and people in a conversation do not."""
 
-    more: Sequence[str] = ()
-    """Further phrases, taken literally, whatever their case."""
+    its: RefusalSettings = field(default_factory=RefusalSettings)
     code: ClassVar[str] = "refusal"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every improvised turn that holds such a phrase."""
         found = []
         for turn in subject.improvised:
-            if phrase := refusal_in(turn.text, tuple(self.more)):
+            if phrase := refusal_in(turn.text, self.its.refusal_phrases):
                 reason = f"speaks as a machine: {quoted(phrase)}"
                 found.append(subject.flag(self.code, reason, turn))
         return found
@@ -42,6 +40,6 @@ class Refusal:
 GATE = GateExtension(
     Refusal.code,
     RefusalSettings,
-    lambda its: Refusal(its.refusal_phrases),
+    Refusal,
     reads=lambda code: code in refusal_languages(),
 )

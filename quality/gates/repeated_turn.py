@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ class RepetitionSettings(Strict):
 class RepeatedTurn:
     """Compares every improvised turn with all turns before it, whoever spoke."""
 
-    share: float = 0.8
+    its: RepetitionSettings = field(default_factory=RepetitionSettings)
     code: ClassVar[str] = "repeated_turn"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -39,7 +39,7 @@ class RepeatedTurn:
                 continue
             alike = [(likeness(said[at], said[i]), before) for i, before in enumerate(turns[:at])]
             best, before = max(alike, key=lambda pair: pair[0], default=(0.0, turn))
-            if best >= self.share:
+            if best >= self.its.repeat_share:
                 reason = f"{best:.0%} the same as turn {before.index}"
                 found.append(subject.flag(self.code, reason, turn, best))
         return found
@@ -65,6 +65,4 @@ def _said(text: str) -> Said:
     return tuple(said), frozenset(zip(said, said[1:], said[2:], strict=False))
 
 
-GATE = GateExtension(
-    RepeatedTurn.code, RepetitionSettings, lambda its: RepeatedTurn(its.repeat_share)
-)
+GATE = GateExtension(RepeatedTurn.code, RepetitionSettings, RepeatedTurn)

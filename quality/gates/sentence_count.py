@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -27,7 +27,7 @@ class SentenceSettings(Strict):
 class SentenceCount:
     """Counts the sentences of every improvised turn, whoever speaks."""
 
-    limit: int = 2
+    its: SentenceSettings = field(default_factory=SentenceSettings)
     code: ClassVar[str] = "too_many_sentences"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -36,13 +36,11 @@ class SentenceCount:
         for turn in subject.improvised:
             count = len(sentences(turn.text))
             wanted = subject.wanted_length(turn)
-            limit = self.limit if wanted is None else wanted.sentences[1]
+            limit = self.its.max_sentences if wanted is None else wanted.sentences[1]
             if count > limit:
                 reason = f"{count} sentences, at most {limit} are wanted"
                 found.append(subject.flag(self.code, reason, turn, float(count)))
         return found
 
 
-GATE = GateExtension(
-    SentenceCount.code, SentenceSettings, lambda its: SentenceCount(its.max_sentences)
-)
+GATE = GateExtension(SentenceCount.code, SentenceSettings, SentenceCount)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -28,8 +28,7 @@ class WordSettings(Strict):
 class WordCount:
     """Counts the words of every improvised turn, whoever speaks."""
 
-    fewest: int = 3
-    most: int = 45
+    its: WordSettings = field(default_factory=WordSettings)
     code: ClassVar[str] = "word_count"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
@@ -43,7 +42,9 @@ class WordCount:
         for turn in subject.improvised:
             count = len(words(turn.text))
             length = subject.wanted_length(turn)
-            fewest, most = (self.fewest, self.most) if length is None else _let_pass(length)
+            fewest, most = self.its.fewest_words, self.its.most_words
+            if length is not None:
+                fewest, most = _let_pass(length)
             if not fewest <= count <= most:
                 wanted = f"{fewest} to {most} are wanted"
                 found.append(
@@ -63,6 +64,6 @@ def _let_pass(length: Length) -> tuple[int, int]:
 GATE = GateExtension(
     WordCount.code,
     WordSettings,
-    lambda its: WordCount(its.fewest_words, its.most_words),
+    WordCount,
     reads=lambda code: code not in WITHOUT_SPACES,
 )

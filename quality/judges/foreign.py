@@ -34,7 +34,7 @@ class ForeignJudge:
         turns = {None, *(turn.index for turn in dialogue.turns)}
         seen: set[tuple[int | None, str]] = set()
         for one in judgements:
-            if (one.case, one.arm) != (dialogue.case.id, dialogue.arm):
+            if (one.case, one.arm) != dialogue.key:
                 raise ValueError(f"{who} judged the dialogue {one.case}/{one.arm}, not this one")
             if (one.source, one.judge) != (self.seat.source, self.seat.judge):
                 raise ValueError(f"{who} signed as {one.source} {one.judge}, not {self.seat.role}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from quality.agreement.agreement import AgreementRow, agreement_table
-from quality.agreement.annotations import Answer, RawAnswer
+from quality.agreement.annotations import Answer
 from quality.agreement.annotators import annotator_agreement
 from quality.annotation_qc.attention_scores import (
     AttentionScore,
@@ -129,10 +129,9 @@ def overview(
     """Compute the dashboard from the answers so far."""
     table = answers(sheets)
     rows, why_not = _agreement(scheme, sheets)
-    raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value, a.dialogue) for a in table]
     scores = attention_scores(attention)
     findings = (
-        *annotation_qc(scheme, raw, timings(sheets)).findings,
+        *annotation_qc(scheme, table, timings(sheets)).findings,
         *attention_findings(scores, QcSettings()),
     )
     of_person = Counter(finding.annotator for finding in findings)

@@ -54,14 +54,12 @@ def calls_left(records: JudgementLog, jobs: Iterable[TrialJob]) -> Counter[Judge
     """
     left = Counter[JudgeIdentity]()
     for page in chunks(jobs, PAGE):
-        keys = {(job.dialogue.case.id, job.dialogue.arm) for job in page}
+        keys = {job.dialogue.key for job in page}
         before = records.foiled(keys)
         for job in page:
             known = {
                 foil
-                for (judge, config), shown in before.get(
-                    (job.dialogue.case.id, job.dialogue.arm), {}
-                ).items()
+                for (judge, config), shown in before.get(job.dialogue.key, {}).items()
                 if judge == job.seat.judge and config == _config(job.seat, shown)
                 for foil in shown
             }
@@ -87,10 +85,10 @@ def left_to_try(
         seats: by arm, the judges that are shown labels.
         scenario_of: the scenario of a case.
     """
-    for page in chunks((d for d in dialogues if (d.case.id, d.arm) in foils), PAGE):
-        done = records.tried([(d.case.id, d.arm) for d in page])
+    for page in chunks((d for d in dialogues if d.key in foils), PAGE):
+        done = records.tried([d.key for d in page])
         for dialogue in page:
-            key = (dialogue.case.id, dialogue.arm)
+            key = dialogue.key
             for seat in seats.get(dialogue.arm, ()):
                 job = TrialJob(seat, dialogue, scenario_of(dialogue.case), foils[key])
                 if (seat.judge, job.config) not in done.get(key, ()):
@@ -167,7 +165,7 @@ class FoilTrials:
 
     async def record(self, job: TrialJob, result: list[Trial]) -> None:
         """Store which labels were accepted."""
-        key = (job.dialogue.case.id, job.dialogue.arm)
+        key = job.dialogue.key
         await self._records.record_trials(key, job.seat.judge, job.config, result)
 
     async def record_failure(self, job: TrialJob, failure: JobFailure) -> None:

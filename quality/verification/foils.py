@@ -70,7 +70,7 @@ def draw_foils(
 
     def improvised() -> Iterable[tuple[int, str, int, _Chosen]]:
         for dialogue in dialogues:
-            key = (dialogue.case.id, dialogue.arm)
+            key = dialogue.key
             for turn in dialogue.answers():
                 for label in turn.tactic:
                     if isinstance(label.value, str):

@@ -53,9 +53,9 @@ def left_to_hear(
         retry: whether to ask again where an answer could not be read.
     """
     for page in chunks(dialogues, PAGE):
-        runs = records.runs([(dialogue.case.id, dialogue.arm) for dialogue in page])
+        runs = records.runs([dialogue.key for dialogue in page])
         for dialogue in page:
-            known = runs.get((dialogue.case.id, dialogue.arm), ())
+            known = runs.get(dialogue.key, ())
             epochs = missing_epochs(seats, known, retry=retry)
             for seat, epoch in zip(seats, epochs, strict=True):
                 if epoch is not None:
@@ -131,7 +131,7 @@ class JuryHearing:
 
     async def record(self, job: JuryJob, result: list[Judgement]) -> None:
         """Store what the juror says."""
-        case, arm = job.dialogue.case.id, job.dialogue.arm
+        case, arm = job.dialogue.key
         readable = [judgement.readable for judgement in result]
         seat = job.seat
         run = JudgeRun(case, arm, seat.source, seat.judge, seat.config, job.epoch, all(readable))

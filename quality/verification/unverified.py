@@ -50,7 +50,7 @@ class VerificationTask:
     @property
     def key(self) -> Key:
         """(case, arm) of the dialogue."""
-        return self.dialogue.case.id, self.dialogue.arm
+        return self.dialogue.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class VerificationSetup:
             async for page, embedded in pages:
                 if stopped():
                     return
-                keys = [(dialogue.case.id, dialogue.arm) for dialogue in page]
+                keys = [dialogue.key for dialogue in page]
                 runs, assessments = self.records.runs(keys), self.records.assessments(keys)
                 missing = {key: self._missing(key[1], runs.get(key, ())) for key in keys}
                 done = {

@@ -159,7 +159,7 @@ class Verification:
     async def record_failure(self, job: VerificationJob, failure: JobFailure) -> None:
         """Leave the dialogue unverified; store where an unforeseen exception was raised."""
         dialogue = _dialogue_of(job)
-        case, arm = dialogue.case.id, dialogue.arm
+        case, arm = dialogue.key
         fields = {"case": case, "arm": arm, "code": failure.code}
         _log.info("a dialogue could not be judged: %s", failure.reason, extra={"fields": fields})
         if failure.traceback:
@@ -168,7 +168,7 @@ class Verification:
 
     def _forget(self, job: VerificationJob) -> None:
         dialogue = _dialogue_of(job)
-        self._taken.pop((dialogue.case.id, dialogue.arm), None)
+        self._taken.pop(dialogue.key, None)
 
     async def _judge(
         self, seat: JudgeIdentity, task: VerificationTask, epoch: int

@@ -142,7 +142,7 @@ class ShownPrompt:
 
 def shown_dialogue(run: ViewedRun, dialogue: Dialogue) -> ShownDialogue:
     """Put together what is known about a dialogue."""
-    case, key = dialogue.case, (dialogue.case.id, dialogue.arm)
+    case, key = dialogue.case, dialogue.key
     scenario = run.scenario_of(case)
     assessment = run.store.judgements.assessments([key]).get(key)
     flags = () if assessment is None else assessment.flags

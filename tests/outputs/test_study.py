@@ -1,7 +1,8 @@
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hipo.app.study import StudyOutcome
 from hipo.cli.main import run as hipo
+from hipo.cli.study import study_as_text
 from outputs.reliability.judge_agreement import Count, differences, kappa, shares
 from outputs.study.outcome import outcome_sentence, seats
 from outputs.study.page import study_files, study_page, study_table
@@ -195,13 +198,19 @@ def test_one_program_in_both_chairs_is_shown_once(study):
     assert list(study_files(one)) == ["study-external.svg"]
 
 
+def test_one_program_in_both_chairs_is_printed_once(study):
+    one = replace(study, judges=("external x/same", "self y/same"))
+    printed = study_as_text(StudyOutcome(Path("study"), one, 1, Counter(), None))
+    assert printed.count("\nstrategy ") == 1
+
+
 def test_ties_are_counted_beside_wins(study):
-    _, rows = study_table(study)
+    _, rows = study_table(study, "self")
     wins = {(w.strategy, w.model, w.source): w for w in study.wins}
     for row in rows:
         found = wins[row[0], row[1], "self"]
         tied = f", {found.tied} tied" if found.tied else ""
-        assert row[-2] == f"{found.won}{tied} of {found.scenarios}"
+        assert row[-1] == f"{found.won}{tied} of {found.scenarios}"
 
 
 def test_plots_are_files_of_their_own(study):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hipo.app.estimates.judging_estimate import JudgingEstimate
-from hipo.app.estimates.playing import BYTES_PER_TOKEN, Estimate
+from hipo.app.estimates.playing import BYTES_PER_TOKEN, Estimate, total_cost
 from hipo.app.preparation.prepared import Prepared
 
 
@@ -78,8 +78,7 @@ def expected_spending(
     usd = generation.cost_usd
     if judging is not None:
         tokens += sum(j.prompt_tokens + j.completion_tokens for j in judging.judges)
-        costs = (usd, judging.cost_usd)
-        usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+        usd = total_cost((usd, judging.cost_usd))
     return usd, tokens
 
 

@@ -86,9 +86,9 @@ def unjudged(
     for page in chunks(store.dialogues(traces=False), PAGE):
         generated += len(page)
         arms.update(dialogue.arm for dialogue in page)
-        runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
+        runs = store.judgements.runs([d.key for d in page])
         for dialogue in page:
-            known = runs.get((dialogue.case.id, dialogue.arm), ())
+            known = runs.get(dialogue.key, ())
             epochs = missing_epochs(seats[dialogue.arm], known, retry=retry_unreadable)
             for seat, epoch in zip(seats[dialogue.arm], epochs, strict=True):
                 if epoch is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from hipo.app.estimates.playing import BYTES_PER_TOKEN
+from hipo.app.estimates.playing import BYTES_PER_TOKEN, total_cost
 
 if TYPE_CHECKING:
     from quality.judges.protocol import JudgeIdentity
@@ -78,5 +78,4 @@ class JudgingEstimate:
     @property
     def cost_usd(self) -> float | None:
         """Dollars for everything; None if any judge has no price."""
-        costs = [judge.cost_usd for judge in self.judges if judge.calls]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return total_cost(judge.cost_usd for judge in self.judges if judge.calls)

@@ -42,6 +42,12 @@ NOTE = (
 )
 
 
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of costs; None if any is not known."""
+    known = list(costs)
+    return None if None in known else sum(cost for cost in known if cost is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class Calls:
     """Samples of one kind that an arm asks for; the most, and what to expect."""
@@ -136,8 +142,7 @@ class Estimate:
     @property
     def cost_usd(self) -> float | None:
         """Dollars for everything; None if any model has no price."""
-        costs = [model.cost_usd for model in self.models]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return total_cost(model.cost_usd for model in self.models)
 
 
 def estimate_generation(

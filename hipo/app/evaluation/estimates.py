@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hipo.app.estimates.playing import BYTES_PER_TOKEN
+from hipo.app.estimates.playing import BYTES_PER_TOKEN, total_cost
 from hipo.app.evaluation.identity import check_folder
 from hipo.app.evaluation.plan import ReadyEvaluation
-from hipo.app.runs.resumption import Resume
+from hipo.app.options.values import Resume
 from pipeline.providers.protocol import Usage
 from pipeline.store.answers import AnswerLog
 from pipeline.store.evaluation_store import EvaluationStore
@@ -67,8 +67,7 @@ class EvaluationEstimate:
     @property
     def cost_usd(self) -> float | None:
         """Dollars for everything; None if any price is not known."""
-        costs = [line.cost_usd for line in self.lines if line.calls]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return total_cost(line.cost_usd for line in self.lines if line.calls)
 
 
 def estimate_evaluation(

@@ -13,14 +13,13 @@ from hipo.app.evaluation.results import WrittenResults, write_results
 from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.app.models.batching import batching
 from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.options.values import several
+from hipo.app.options.values import Resume, several
 from hipo.app.preparation.executors import executor_for
 from hipo.app.running.interrupts import interruptible, left_when_stopped
 from hipo.app.running.ledgers import evaluation_ledger
 from hipo.app.running.unstored import tell_unstored
 from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher, spent, watched
-from hipo.app.runs.resumption import Resume
 from hipo.app.runs.run import Run
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from outputs.export.facts import code_version
@@ -32,7 +31,6 @@ from pipeline.store.answers import FailedAnswers
 from pipeline.store.evaluation_store import EvaluationStore, Identity
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RUNNING, ended
-from quality.evaluation.plan import EvaluationPlan
 from quality.evaluation.stage import Evaluation
 from scenarios.errors import UsageError
 
@@ -225,8 +223,7 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
 
 def clients_of(ready: ReadyEvaluation, pool: EndpointPool) -> dict[str, Client]:
     """Return what asks each model, one role for each task and mode."""
-    return {name: _client(name, ready, pool, ready.plan) for name in ready.plan.models}
-
-
-def _client(name: str, ready: ReadyEvaluation, pool: EndpointPool, plan: EvaluationPlan) -> Client:
-    return pool.client(name, {task.name: ready.uses[name] for task in plan.tasks})
+    return {
+        name: pool.client(name, {task.name: ready.uses[name] for task in ready.plan.tasks})
+        for name in ready.plan.models
+    }

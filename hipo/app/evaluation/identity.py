@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hipo.app.evaluation.plan import ReadyEvaluation, history_in_words
-from hipo.app.options.values import check_named
+from hipo.app.options.values import Resume, check_named
 from hipo.app.runs.folders import check_empty, is_run
-from hipo.app.runs.resumption import Resume
 from pipeline.store.evaluation_store import EvaluationStore, Identity
 from pipeline.store.sqlite import EVALUATION
 from scenarios.errors import UsageError

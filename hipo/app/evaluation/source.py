@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hipo.app.runs.folders import RUNS, find_run, is_evaluation, is_run
+from hipo.app.runs.folders import RUNS, find_run, is_evaluation, names_run
 from outputs.evaluation_items.gold import NAME as GOLD
 from outputs.evaluation_items.gold import load_gold
 from outputs.evaluation_items.runs import load_run
@@ -34,7 +34,7 @@ def load_items(source: str, *, scheme: str | None = None, any_verdict: bool = Fa
                 "leave --scheme and --any out",
             )
         return load_gold()
-    if is_run(path) or (not path.exists() and is_run(RUNS / source)):
+    if names_run(source):
         if scheme is not None:
             raise UsageError(f"{source} is a run and has its own scheme", "leave --scheme out")
         return load_run(find_run(source), verdict="any" if any_verdict else "accepted")

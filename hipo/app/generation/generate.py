@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hipo.app.models.batching import batching
 from hipo.app.models.endpoints import local_run
+from hipo.app.options.values import Resume
 from hipo.app.preparation.executors import playing_executor
 from hipo.app.preparation.players import Connections, connected
 from hipo.app.preparation.prepared import Prepared
@@ -21,7 +22,7 @@ from hipo.app.running.unstored import tell_unstored
 from hipo.app.running.waiting import waited_for
 from hipo.app.running.watching import Silent, Watcher, spent, watched
 from hipo.app.runs.folders import RUNS
-from hipo.app.runs.resumption import Resume, opened, prepare_for
+from hipo.app.runs.resumption import opened, prepare_for
 from hipo.app.runs.run import GeneratedRun
 from hipo.app.workers.wanted import RayWorkers
 from pipeline.endpoints.run_link import LocalRun

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipo.app.estimates.accepted_costs import (
-    ASSUMED,
-    AcceptedCosts,
-    AcceptedShare,
-    accepted_costs,
-    share_of,
-)
+from hipo.app.estimates.accepted_costs import ASSUMED, AcceptedCosts, accepted_costs, share_of
 from hipo.app.estimates.batches import BatchEstimate, batch_estimate
 from hipo.app.estimates.budget_coverage import Coverage, coverage, expected_spending
 from hipo.app.estimates.judging_estimate import JudgingEstimate
-from hipo.app.estimates.playing import (
-    BYTES_PER_TOKEN,
-    Estimate,
-    estimate_generation,
-)
+from hipo.app.estimates.playing import BYTES_PER_TOKEN, Estimate, estimate_generation
 from hipo.app.estimates.row_yields import RowYield, row_yields
 from hipo.app.models.batch_apis import check_batches
 from hipo.app.preparation.prepared import Prepared, prepare
-from hipo.app.preparation.remaining import Remainder, remaining, whole_plan
+from hipo.app.preparation.remaining import remaining, whole_plan
 from hipo.app.runs.folders import RUNS
 from pipeline.providers.prices import PriceTable
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import load_recipe
-from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.margins import Margin
 
@@ -123,6 +113,7 @@ def estimate_plan(
     *,
     play: VerifiedPlay | None = None,
     retry_failed: bool = False,
+    before: tuple[float, int] = (0.0, 0),
 ) -> PlanEstimate:
     """Estimate generating, and verifying where ``play`` asks for it.
 
@@ -131,11 +122,14 @@ def estimate_plan(
         folder: where it will lie; what it holds already is not played again.
         play: how it is verified; None: it is not.
         retry_failed: whether cases that failed are played again.
+        before: US dollars and tokens of the budget that others will probably take who play before.
 
     Raises:
         UsageError: a judge or the policy is not fit.
     """
-    planned = _estimate(prepared, folder, play, retry_failed=retry_failed)
+    there = RunStore.open(folder, readonly=True) if RunStore.exists(folder) else nullcontext()
+    with there as store:
+        planned = _estimate(prepared, store, play, before, retry_failed=retry_failed)
     if play is None or play.quota is None:
         return planned
     generation = planned.generation
@@ -146,92 +140,41 @@ def estimate_plan(
 
 
 def _estimate(
-    prepared: Prepared, folder: Path, play: VerifiedPlay | None, *, retry_failed: bool
+    prepared: Prepared,
+    store: RunStore | None,
+    play: VerifiedPlay | None,
+    before: tuple[float, int],
+    *,
+    retry_failed: bool,
 ) -> PlanEstimate:
-    """Estimate a new run, or going on with the one that is there."""
-    if not RunStore.exists(folder):
-        generation = estimate_generation(prepared)
-        judging, left = None, whole_plan(prepared)
-        if play is not None:
-            from hipo.app.estimates.judging import Unjudged  # noqa: PLC0415 - brings all of judging
-            from hipo.app.generation.plan_judging import (  # noqa: PLC0415 - as above
-                estimate_planned,
-                planned_foils,
-                planned_lengths,
-            )
-
-            panels = play.check(prepared)
-            prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
-            lengths = planned_lengths(prepared, panels, prompts)
-            foils = planned_foils(prepared, panels, play)
-            judging = estimate_planned(panels, prompts, left, Unjudged(), lengths, foils=foils)
-        planned = _joined(prepared, left, generation, judging, (0.0, 0))
-        return replace(planned, accepted=_accepted(prepared, generation, judging, ASSUMED))
-    with RunStore.open(folder, readonly=True) as store:
-        return _estimate_resumed(prepared, store, play, retry_failed=retry_failed)
-
-
-def _estimate_resumed(
-    prepared: Prepared, store: RunStore, play: VerifiedPlay | None, *, retry_failed: bool
-) -> PlanEstimate:
-    """Estimate going on with a run: what is in it already is neither played nor judged again."""
-    state = store.state()
-    at_providers = sum(batch.requests for batch in state.batches)
-    share = share_of(state, judged=play is not None)
-    if play is None:
+    """Estimate a new run, or going on with one: what is in it is neither played nor judged again."""
+    state = None if store is None else store.state()
+    if store is None:
+        left = whole_plan(prepared)
+    elif play is None:
         left = remaining(prepared, store, retry_failed=retry_failed)
-        generation = estimate_generation(prepared, left, settled=state.settled)
-        planned = _joined(prepared, left, generation, None, store.spent())
-        whole = estimate_generation(prepared)
-        accepted = _accepted(prepared, whole, None, share)
-        return replace(planned, accepted=accepted, at_providers=at_providers)
-    from hipo.app.estimates.judging import Unjudged, unjudged  # noqa: PLC0415 - brings all of judging
-    from hipo.app.generation.plan_judging import (  # noqa: PLC0415 - as above
-        estimate_planned,
-        planned_foils,
-        planned_lengths,
-    )
+    else:
+        prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
+    generation = estimate_generation(prepared, left, settled=0 if state is None else state.settled)
+    judging, everything = None, None
+    if play is not None:
+        from hipo.app.generation.plan_judging import estimate_verifying  # noqa: PLC0415 - brings all of judging
 
-    prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
-    generation = estimate_generation(prepared, left, settled=state.settled)
-    panels = play.check(prepared, state.arms)
-    prompts = play.prompts(prepared, load_material(store).own_templates)
-    enough = play.has_enough(store)
-    waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
-    lengths = planned_lengths(prepared, panels, prompts)
-    foils = planned_foils(prepared, panels, play)
-    judging = estimate_planned(panels, prompts, left, waiting, lengths, foils=foils)
-    planned = _joined(prepared, left, generation, judging, store.spent())
-    all_of_it = whole_plan(prepared)
-    everything = estimate_planned(panels, prompts, all_of_it, Unjudged(), lengths, foils=foils)
-    whole = estimate_generation(prepared)
-    accepted = _accepted(prepared, whole, everything, share)
-    return replace(planned, accepted=accepted, at_providers=at_providers)
-
-
-def _accepted(
-    prepared: Prepared,
-    generation: Estimate,
-    judging: JudgingEstimate | None,
-    share: AcceptedShare,
-) -> AcceptedCosts | None:
-    """Hold a whole plan against the price list of its recipe."""
-    prices = PriceTable.load(prepared.recipe.prices, batch=prepared.recipe.limits.batch)
-    return accepted_costs(prepared.uses, prices, generation, judging, share)
-
-
-def _joined(
-    prepared: Prepared,
-    left: Mapping[str, Remainder],
-    generation: Estimate,
-    judging: JudgingEstimate | None,
-    spent: tuple[float, int],
-) -> PlanEstimate:
-    """Join the parts, and compare them with the budget that so much of is spent."""
+        judging, everything = estimate_verifying(prepared, store, play, left)
     check_batches(prepared.uses.values(), prepared.recipe.limits)
-    covered = coverage(prepared, generation, judging, spent)
-    yields = row_yields(prepared)
-    batches = batch_estimate(prepared, left, judged=judging is not None)
+    prices = PriceTable.load(prepared.recipe.prices, batch=prepared.recipe.limits.batch)
+    whole = generation if store is None else estimate_generation(prepared)
+    share = ASSUMED if state is None else share_of(state, judged=play is not None)
     return PlanEstimate(
-        generation, prepared.unmet, judging, covered, yields, prepared.packs, batches
+        generation,
+        prepared.unmet,
+        judging,
+        coverage(
+            prepared, generation, judging, (0.0, 0) if store is None else store.spent(), before
+        ),
+        row_yields(prepared),
+        prepared.packs,
+        batch_estimate(prepared, left, judged=judging is not None),
+        at_providers=0 if state is None else sum(batch.requests for batch in state.batches),
+        accepted=accepted_costs(prepared.uses, prices, whole, everything, share),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hipo.app.estimates.judging import (
     QuestionLengths,
@@ -14,23 +14,58 @@ from hipo.app.estimates.judging import (
     judge_estimate,
     question_lengths,
     seated,
+    unjudged,
 )
 from hipo.app.estimates.judging_estimate import JudgingEstimate
 from hipo.app.estimates.playing import UTTERANCE, sample_cases, stand_in_label
 from hipo.app.judging.foils import shows_labels
 from hipo.app.judging.judges import Panels
 from hipo.app.preparation.prepared import Prepared
-from hipo.app.preparation.remaining import Remainder
+from hipo.app.preparation.remaining import Remainder, whole_plan
+from pipeline.run_material import load_material
+from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
 from quality.verification.foils import foil_dimensions
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.dialogue import Dialogue, TacticLabel, Turn, TurnKind
 from scenarios.flow import planned_turns
 from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.spec import Scenario
 
 if TYPE_CHECKING:
     from hipo.app.generation.verified import VerifiedPlay
+
+
+def estimate_verifying(
+    prepared: Prepared, store: RunStore | None, play: VerifiedPlay, left: Mapping[str, Remainder]
+) -> tuple[JudgingEstimate, JudgingEstimate]:
+    """Estimate judging what is left of a plan and what waits to be judged, and judging all of the plan.
+
+    Args:
+        prepared: the plan.
+        store: the run that goes on; None: it is a new one.
+        play: how it is verified.
+        left: what is still to be played, by arm id.
+
+    Raises:
+        UsageError: a judge or the policy is not fit.
+    """
+    waiting = Unjudged()
+    if store is None:
+        panels = play.check(prepared)
+        prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
+    else:
+        state = store.state()
+        panels = play.check(prepared, state.arms)
+        prompts = play.prompts(prepared, load_material(store).own_templates)
+        enough = play.has_enough(store)
+        waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
+    lengths = planned_lengths(prepared, panels, prompts)
+    foils = planned_foils(prepared, panels, play)
+    return (
+        estimate_planned(panels, prompts, left, waiting, lengths, foils=foils),
+        estimate_planned(panels, prompts, whole_plan(prepared), Unjudged(), lengths, foils=foils),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +148,7 @@ def _stand_in(prepared: Prepared, case: Case, scenario: Scenario) -> Dialogue:
             role = planned.role if planned.phase else ""
             labels = tuple(map(stand_in_label, spoken_dimensions(prepared.scheme, role)))
         labelled = planned.labelled if planned.phase else None
-        kind: Literal["opening", "improvised"] = "improvised" if planned.text is None else "opening"
+        kind: TurnKind = "improvised" if planned.text is None else "opening"
         text = planned.text or UTTERANCE
         turns.append(Turn(index, planned.role, text, kind, tactic=labels, labelled=labelled))
     return Dialogue(case, "", tuple(turns))

@@ -124,7 +124,7 @@ class QuotaRounds:
 
     async def _keep(self, dialogue: Dialogue) -> None:
         """Keep a dialogue until its round is judged."""
-        self._finished[dialogue.case.id, dialogue.arm] = dialogue
+        self._finished[dialogue.key] = dialogue
 
     async def _judge(self, cases: Sequence[Case]) -> None:
         """Judge the dialogues of a round in the order of their cases."""

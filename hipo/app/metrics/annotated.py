@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from hipo.app.runs.folders import RUNS, find_run, is_run
+from hipo.app.runs.folders import RUNS, find_run, names_run
 from pipeline.chunks import chunks
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import SourceCount, open_annotations
@@ -142,7 +142,7 @@ def open_annotated(
 
 def _run_of(sources: Sequence[str]) -> Path | None:
     """Return the folder of the run that is meant, if one is."""
-    runs = [s for s in sources if is_run(Path(s)) or (not Path(s).exists() and is_run(RUNS / s))]
+    runs = [source for source in sources if names_run(source)]
     if not runs:
         return None
     if len(sources) > 1:
@@ -220,7 +220,7 @@ def _items_of_run(
         for page in map(dict, chunks(by_dialogue, PAGE)):
             for dialogue in store.reader.of(page):
                 scenario = material.scenario_of(dialogue.case)
-                for subject in page[dialogue.case.id, dialogue.arm]:
+                for subject in page[dialogue.key]:
                     yield _item(folder, subject, dialogue, scenario)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hipo.app.runs.folders import RUNS, find_run, is_evaluation, is_run
+from hipo.app.runs.folders import find_run, is_evaluation, names_run
 from pipeline.chunks import chunks
 from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import PAGE, AnnotationReader, open_annotations
@@ -106,14 +106,14 @@ def intention_metrics(
         UsageError: a source cannot be read, or holds nothing of this, or nobody of a name answered.
     """
     results = _results(sources)
-    if majority_of and (results is not None or any(map(_is_run, sources))):
+    if majority_of and (results is not None or any(map(names_run, sources))):
         raise UsageError(
             "the majority is of people whose answers stand in a table",
             "hipo evaluate people has it for those of a run",
         )
     if results is not None:
         return _of_results(results)
-    runs = [source for source in sources if _is_run(source)]
+    runs = [source for source in sources if names_run(source)]
     if runs:
         if len(sources) > 1:
             raise UsageError(f"the run {runs[0]} stands among other sources", "name it alone")
@@ -183,10 +183,6 @@ def _settled(checked: CheckedTable) -> Iterator[Answer]:
     yield from (answer for answer in checked.gold if answer.dimension not in given)
 
 
-def _is_run(source: str | Path) -> bool:
-    return is_run(Path(source)) or (not Path(source).exists() and is_run(RUNS / source))
-
-
 def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
     """Count what a run holds, and check the questions that its dialogues make."""
     spoken, questions, people = {}, list[OptionQuestion](), list[Answer]()
@@ -196,7 +192,7 @@ def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
         _require(scheme)
         rules = _rules(load_task(task_name, scheme))
         for dialogue, labels in _labelled(store, reader):
-            name = f"{dialogue.case.id}/{dialogue.arm}"
+            name = dialogue.id
             gold = [label for label in labels if label.config not in reader.quizzes]
             spoken[name], _ = settled_turns(dialogue, gold)
             asked = intention_questions(
@@ -223,7 +219,7 @@ def _labelled(
     """Yield dialogues with what is labelled in them, some hundreds at a time."""
     for page in chunks(store.dialogues(traces=False), PAGE):
         labelled: defaultdict[tuple[str, str], list[Annotation]] = defaultdict(list)
-        keys = [(dialogue.case.id, dialogue.arm) for dialogue in page]
+        keys = [dialogue.key for dialogue in page]
         for one in reader.of(keys, KINDS, reasons=False):
             labelled[one.subject.case, one.subject.arm].append(one)
         for dialogue, key in zip(page, keys, strict=True):

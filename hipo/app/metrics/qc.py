@@ -205,11 +205,7 @@ def _of_run(annotated: Annotated) -> _Material:
         if one.kind == ADJUDICATED and one.value is not None:
             gold.setdefault(one.dimension, {})[subject_name(one.subject)] = one.value
     computed = {dimension.id for dimension in annotated.scheme.derived}
-    raw = [
-        RawAnswer(answer.item, answer.dimension, answer.annotator, answer.value, answer.dialogue)
-        for answer in answers
-        if answer.dimension not in computed
-    ]
+    raw = [answer for answer in answers if answer.dimension not in computed]
     return _Material(raw, (), None, gold, {})
 
 

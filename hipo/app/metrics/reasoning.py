@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hipo.app.metrics.reasoning_run import forms_of_run, samples_of_run
-from hipo.app.runs.folders import RUNS, find_run, is_run
+from hipo.app.runs.folders import find_run, names_run
 from pipeline.reasoning.game import Game, games_as_yaml, games_of, shipped_games
 from pipeline.reasoning.log import ReasoningLog, is_log, read_log, write_log
 from quality.reasoning.completing import completed, merged, new_form
@@ -108,7 +108,7 @@ def read_reasoning(
     Raises:
         UsageError: a file cannot be read, is neither log nor form, or there is no log at all.
     """
-    runs = [source for source in sources if run_folder(source) is not None]
+    runs = [source for source in sources if names_run(source)]
     if runs:
         return _of_run(runs, [source for source in sources if source not in runs])
     games: dict[str, Game] = dict(shipped_games())
@@ -140,13 +140,6 @@ def read_reasoning(
     oddities += [oddity for sample in samples for oddity in sample.oddities]
     oddities += _unmatched(samples, forms)
     return ReasoningSet(samples, forms, gold(forms), oddities)
-
-
-def run_folder(source: Path) -> Path | None:
-    """Return the folder of the run that a source is or names under ``./runs``, if it is one."""
-    if source.exists():
-        return source if is_run(source) else None
-    return RUNS / source if is_run(RUNS / source) else None
 
 
 def _of_run(runs: Sequence[Path], others: Sequence[Path]) -> ReasoningSet:

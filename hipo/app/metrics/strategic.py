@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hipo.app.metrics.annotated import Annotated, open_annotated
-from hipo.app.runs.folders import RUNS, is_run
+from hipo.app.runs.folders import names_run
 from quality.agreement.selections import subject_name
 from quality.strategic.comparison import (
     LabelLikeness,
@@ -107,7 +107,7 @@ def strategic_metrics(
     """
     formula = formula_from(parameters or {})
     names = [str(source) for source in sources]
-    is_of_run = any(is_run(Path(name)) or is_run(RUNS / name) for name in names)
+    is_of_run = any(map(names_run, names))
     annotated = open_annotated(names, map_name if is_of_run else map_name or DEFAULT_MAP, KINDS)
     read = annotated.annotations()
     of_files = annotated.table is not None

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from scenarios.errors import UsageError
+
+Resume = Literal["never", "if-possible", "always"]
+"""What to do with a run or an evaluation that is in the output folder already."""
+ExchangeTarget = Literal["label-studio", "argilla", "csv", "pdf"]
+"""A tool, or a file, that answers of reviewers are written for."""
 
 
 def split(values: Sequence[str]) -> list[str]:

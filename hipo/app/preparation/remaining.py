@@ -33,15 +33,15 @@ class Remainder:
     drawn: Mapping[str, int] = field(default_factory=dict)
     """Samples that dialogues which were broken off have already, by kind of call."""
 
-    def __add__(self, begun: Remainder) -> Remainder:
-        """Return this and what was begun before, or is played again, besides."""
-        return replace(
-            self,
-            dialogues=self.dialogues + begun.dialogues,
-            exchanges=self.exchanges + begun.exchanges,
-            questions=self.questions + begun.questions,
-            again=self.again + begun.again,
-            drawn=Counter(self.drawn) + Counter(begun.drawn),
+    def __add__(self, other: Remainder) -> Remainder:
+        """Return this and what there is besides."""
+        return Remainder(
+            self.dialogues + other.dialogues,
+            self.exchanges + other.exchanges,
+            self.questions + other.questions,
+            self.present + other.present,
+            self.again + other.again,
+            Counter(self.drawn) + Counter(other.drawn),
         )
 
 
@@ -68,28 +68,18 @@ def remaining(
     """
     plan, arms = prepared.plan, [arm.id for arm in prepared.arms]
     rest = rest_of(store, plan, arms, retry_failed=retry_failed)
-    counts = {arm: _Count(present=rest.settled) for arm in arms}
+    found = {arm: Remainder(0, 0, 0, present=rest.settled) for arm in arms}
     known, walked = store.known_cases() - rest.settled, 0
     for chunk in chunks(rest.cases(), CHUNK):
         if known <= 0:
             break
         known -= len(chunk) - store.unknown(chunk)
         walked += len(chunk)
-        for arm, count in counts.items():
-            count.add(plan, store, arm, chunk, retry_failed=retry_failed)
-    unknown = len(plan) - rest.settled - walked
+        for arm in arms:
+            found[arm] += _looked_up(plan, store, arm, chunk, retry_failed=retry_failed)
     turns = rest.improvised(walked)
-    return {
-        arm: Remainder(
-            count.dialogues + unknown,
-            count.exchanges + turns.labelled,
-            count.questions + turns.others,
-            count.present,
-            count.again,
-            count.drawn,
-        )
-        for arm, count in counts.items()
-    }
+    unknown = Remainder(len(plan) - rest.settled - walked, turns.labelled, turns.others)
+    return {arm: of_arm + unknown for arm, of_arm in found.items()}
 
 
 def begun_for_quota(
@@ -102,39 +92,23 @@ def begun_for_quota(
     cases = [case for case in drawn if case.scenario in prepared.scenarios]
     found: dict[str, Remainder] = {}
     for arm in arms:
-        count = _Count(present=0)
+        of_arm = Remainder(0, 0, 0)
         for chunk in chunks(cases, CHUNK):
-            count.add(prepared.plan, store, arm, chunk, retry_failed=retry_failed)
-        found[arm] = Remainder(
-            count.dialogues,
-            count.exchanges,
-            count.questions,
-            again=count.again,
-            drawn=count.drawn,
-        )
+            of_arm += _looked_up(prepared.plan, store, arm, chunk, retry_failed=retry_failed)
+        found[arm] = replace(of_arm, present=0)  # they are of no plan
     return found
 
 
-@dataclass(slots=True)
-class _Count:
-    """What was counted for one arm so far, see :class:`Remainder`."""
-
-    present: int
-    dialogues: int = 0
-    exchanges: int = 0
-    questions: int = 0
-    again: int = 0
-    drawn: Counter[str] = field(default_factory=Counter)
-
-    def add(
-        self, plan: Plan, store: RunStore, arm: str, chunk: Sequence[Case], *, retry_failed: bool
-    ) -> None:
-        """Look some hundreds of cases up."""
-        pending = store.pending(chunk, arm, retry_failed=retry_failed)
-        self.dialogues += len(pending)
-        self.present += len(chunk) - len(pending)
-        self.exchanges += sum(case.turns for case, _ in pending)
-        self.questions += sum(plan.questions(case) for case, _ in pending)
-        self.again += sum(epoch > 0 for _, epoch in pending)
-        if pending:
-            self.drawn.update(store.drawn([case for case, _ in pending], arm))
+def _looked_up(
+    plan: Plan, store: RunStore, arm: str, chunk: Sequence[Case], *, retry_failed: bool
+) -> Remainder:
+    """Look some hundreds of cases up."""
+    pending = store.pending(chunk, arm, retry_failed=retry_failed)
+    return Remainder(
+        dialogues=len(pending),
+        exchanges=sum(case.turns for case, _ in pending),
+        questions=sum(plan.questions(case) for case, _ in pending),
+        present=len(chunk) - len(pending),
+        again=sum(epoch > 0 for _, epoch in pending),
+        drawn=store.drawn([case for case, _ in pending], arm) if pending else {},
+    )

@@ -68,7 +68,7 @@ def _gold(dialogues: Sequence[Dialogue]) -> Iterator[Answer]:
         for turn in dialogue.turns:
             for label in turn.tactic:
                 yield Answer(
-                    _item(dialogue, turn.index), label.dimension, GOLD, label.value, _name(dialogue)
+                    _item(dialogue, turn.index), label.dimension, GOLD, label.value, dialogue.id
                 )
 
 
@@ -83,7 +83,7 @@ def _readings(dialogues: Sequence[Dialogue]) -> Iterator[Answer]:
         for number, labels in enumerate(line.readings or (line.labels,) * 2, start=1):
             for name, value in labels.items():
                 item = _item(dialogue, answer.index)
-                yield Answer(item, name, f"reading {number}", value, _name(dialogue))
+                yield Answer(item, name, f"reading {number}", value, dialogue.id)
 
 
 def _judges(
@@ -91,7 +91,7 @@ def _judges(
 ) -> Iterator[Answer]:
     """Yield the labels that judges named who did not see those of the lines."""
     asked = {dimension.id for dimension in material.scheme.utterance_dimensions}
-    found = store.judgements.judgements([(d.case.id, d.arm) for d in dialogues])
+    found = store.judgements.judgements([d.key for d in dialogues])
     for judgements in found.values():
         for one in judgements:
             if one.source == "external" and one.dimension in asked and one.value is not None:
@@ -107,8 +107,4 @@ def _line(dialogue: Dialogue) -> GoldLine | None:
 
 
 def _item(dialogue: Dialogue, turn: int) -> str:
-    return f"{_name(dialogue)}#{turn}"
-
-
-def _name(dialogue: Dialogue) -> str:
-    return f"{dialogue.case.id}/{dialogue.arm}"
+    return f"{dialogue.id}#{turn}"

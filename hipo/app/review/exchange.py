@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 import orjson
 
+from hipo.app.options.values import ExchangeTarget
 from hipo.app.review.reviewing import (
     ReviewOptions,
     open_study,
@@ -37,8 +37,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
 from scenarios.text_file import in_utf16, read_bytes
 
-Target = Literal["label-studio", "argilla", "csv", "pdf"]
-_ENDINGS: dict[Target, str] = {
+_ENDINGS: dict[ExchangeTarget, str] = {
     "label-studio": ".json",
     "argilla": ".jsonl",
     "csv": ".csv",
@@ -60,7 +59,7 @@ class WrittenAnswers:
 
 def export_answers(
     folder: Path,
-    to: Target,
+    to: ExchangeTarget,
     output: Path | None,
     options: ReviewOptions,
     *,
@@ -205,7 +204,7 @@ def _is_file(output: Path) -> bool:
     return output.suffix.casefold() in _ENDINGS.values() and not output.is_dir()
 
 
-def _check_ending(to: Target, output: Path) -> None:
+def _check_ending(to: ExchangeTarget, output: Path) -> None:
     """Do nothing where a file may be called like this, or where a folder is meant.
 
     Raises:
@@ -219,7 +218,7 @@ def _check_ending(to: Target, output: Path) -> None:
         )
 
 
-def _paths(output: Path, to: Target, names: Sequence[str]) -> tuple[Path, ...]:
+def _paths(output: Path, to: ExchangeTarget, names: Sequence[str]) -> tuple[Path, ...]:
     """Return where each file goes: into a folder, or the first one where it is to be."""
     if not _is_file(output):
         return tuple(output / name for name in names)
@@ -229,7 +228,7 @@ def _paths(output: Path, to: Target, names: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _files(
-    to: Target,
+    to: ExchangeTarget,
     scheme: Scheme,
     study: ReviewStudy,
     dialogues: Iterable[Outgoing],

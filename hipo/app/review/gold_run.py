@@ -54,7 +54,8 @@ def make_gold_run(folder: Path) -> int:
     files = [spoken_gold(name, entries[name].template) for name in scenarios_with("gold")]
     scenarios = {file.scenario: entries[file.scenario].scenario for file in files}
     scheme = load_scheme("hipo")
-    arm = Arm(STRATEGY, {}, {CANARY: _canary(files)})
+    (canary,) = {file.canary for file in files}
+    arm = Arm(STRATEGY, {}, {CANARY: canary})
     dialogues = [
         gold_dialogue(line, scenarios[file.scenario], arm) for file in files for line in file.lines
     ]
@@ -78,11 +79,6 @@ def spoken_gold(name: str, template: Scenario) -> GoldLines:
         raise KeyError(name)
     names = {key: placeholder.alias for key, placeholder in template.placeholders.items()}
     return GoldLines.model_validate(with_names(lines.model_dump(), names))
-
-
-def _canary(files: list[GoldLines]) -> str:
-    (canary,) = {file.canary for file in files}
-    return canary
 
 
 def gold_dialogue(line: GoldLine, scenario: Scenario, arm: Arm) -> Dialogue:

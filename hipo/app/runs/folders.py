@@ -19,6 +19,12 @@ def is_run(folder: Path) -> bool:
     return (folder / DATABASE).exists()
 
 
+def names_run(source: str | Path) -> bool:
+    """Return whether a source is a run, or the name of one under ``./runs`` and of nothing here."""
+    path = Path(source)
+    return is_run(path) or (not path.exists() and is_run(RUNS / path))
+
+
 def is_evaluation(folder: Path) -> bool:
     """Return whether ``folder`` holds an evaluation, readable or not."""
     return (folder / EVALUATION).exists()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-from hipo.app.options.values import check_named
+from hipo.app.options.values import Resume, check_named
 from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.app.preparation.remaining import begun_for_quota, remaining
 from hipo.app.runs.folders import check_output
@@ -18,7 +17,6 @@ from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.run_configuration import RunConfiguration
 
-Resume = Literal["never", "if-possible", "always"]
 _log = logger("run")
 
 

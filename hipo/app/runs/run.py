@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hipo.app.options.values import check_named
 from hipo.app.runs.folders import find_run
 from pipeline.chunks import chunks
-from pipeline.store.queries.endings import Ending
+from pipeline.store.queries.endings import CaseStatus, Ending
 from pipeline.store.queries.status import RunState
 from pipeline.store.run_state import read_run_state
 from pipeline.store.run_store import RunStore
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from outputs.selecting.wish import WantedVerdict
     from pipeline.playing.runner import RunOutcome
 
-CaseStatus = Literal["generated", "failed"]
-"""How a case that was played ended."""
 _PAGE = 256
 
 

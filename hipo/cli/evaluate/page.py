@@ -18,7 +18,7 @@ def report(
         ..., metavar="DIR", help="What hipo evaluate wrote with -o, or a run that has one."
     ),
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json prints page, scores and plots: the files."
+        "text", "--format", help="json prints page, scores and plots: the files."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Say nothing."),
 ) -> int:
@@ -28,7 +28,7 @@ def report(
     """
     hush()
     written = report_evaluation(evaluation)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(
             {
                 "page": str(written.page),

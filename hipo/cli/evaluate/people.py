@@ -15,7 +15,7 @@ from hipo.app.runs.folders import find_run
 from hipo.cli.evaluate.scores import scores_as_text
 from hipo.cli.main import RUN, command_app
 from hipo.cli.metrics.intention_text import accuracy_as_text, cells_as_json, choices_as_text
-from hipo.cli.terminal.console import Format, columns, number, plain, plural, write_json
+from hipo.cli.terminal.console import Format, columns, number, plain, write_json
 from hipo.cli.terminal.errors import ExitCode
 from quality.evaluation.choices import ChosenLabel, choices
 from quality.evaluation.kappa_by_group import GroupKappa, KappaByGroup
@@ -24,6 +24,7 @@ from quality.evaluation.people import MAJORITY, PEOPLE, is_one_person, is_people
 from quality.evaluation.people_by_class import PeopleOnLabel, people_by_class
 from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Scores
 from quality.evaluation.soft_labels import SoftScore
+from scenarios.plural import plural
 
 app = command_app()
 
@@ -38,9 +39,7 @@ def people(
     evaluation: Path = _EVALUATION,
     run: str = RUN,
     study: str | None = typer.Option(None, "--study", help="Which quiz, where there are several."),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> int:
     """Print what people score in a quiz of RUN, and models on the very same items.
 
@@ -53,7 +52,7 @@ def people(
     is chosen where another one is right.
     """
     found = people_beside_models(evaluation, find_run(run), study)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(people_as_json(found))
     else:
         print("\n\n".join(_text(found)))

@@ -9,7 +9,8 @@ from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.cli.evaluate.scores import scores_as_text
 from hipo.cli.reports.estimate import at_providers_as_text
 from hipo.cli.reports.run import charges_in_words, spending_as_json
-from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, plural, reasons
+from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, reasons
+from scenarios.plural import plural
 
 _REASONS = 3
 """Why items have no answer: so many are told, each in so many characters."""

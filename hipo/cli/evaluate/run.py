@@ -14,7 +14,7 @@ from hipo.app.evaluation.plan import plan_evaluation
 from hipo.app.evaluation.settings import EvaluationSettings
 from hipo.app.options.groups import OptionGroup
 from hipo.app.options.recipe import RecipeChanges, overridden
-from hipo.app.options.values import split
+from hipo.app.options.values import Resume, split
 from hipo.cli.evaluate.report import (
     estimate_as_json,
     estimate_as_text,
@@ -22,7 +22,7 @@ from hipo.cli.evaluate.report import (
     evaluated_as_text,
 )
 from hipo.cli.main import command_app
-from hipo.cli.options.plain import DRY_RUN, JSON_SHAPES, QUIET, ResumeChoice, with_group
+from hipo.cli.options.plain import DRY_RUN, JSON_SHAPES, QUIET, with_group
 from hipo.cli.options.shared import with_recipe_options, with_status_file
 from hipo.cli.terminal.console import Format, hush, others_apart, write_json
 from hipo.cli.terminal.errors import ExitCode, ended
@@ -124,8 +124,8 @@ def run(
     output: Path = typer.Option(..., "-o", "--output", help="Folder of the evaluation."),
     asked: Chosen,
     given: RecipeChanges,
-    resume: ResumeChoice = typer.Option(
-        ResumeChoice.IF_POSSIBLE,
+    resume: Resume = typer.Option(
+        "if-possible",
         "--resume",
         hidden=True,
         help="An evaluation that is there: refuse it, continue it if it asks the same, or continue "
@@ -160,13 +160,13 @@ def run(
             evaluate_async(
                 settings,
                 output,
-                resume=resume.value,
+                resume=resume,
                 page=not no_page,
                 watcher=status.watched(watcher(quiet=quiet, name=output.name)),
                 signals=True,
             )
         )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(evaluated_as_json(done))
     elif not quiet:
         write_text(evaluated_as_text(done))
@@ -174,13 +174,13 @@ def run(
 
 
 def _dry_run(
-    settings: EvaluationSettings, output: Path, resume: ResumeChoice, output_format: Format
+    settings: EvaluationSettings, output: Path, resume: Resume, output_format: Format
 ) -> ExitCode:
     """Tell what would be asked and what it costs."""
     with others_apart():
         ready = plan_evaluation(settings)
-        estimate = estimate_evaluation(ready, output, resume=resume.value)
-    if output_format is Format.JSON:
+        estimate = estimate_evaluation(ready, output, resume=resume)
+    if output_format == "json":
         write_json(estimate_as_json(estimate))
     else:
         write_text(estimate_as_text(estimate, ready))

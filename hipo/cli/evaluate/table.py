@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Literal
 
 import typer
 
@@ -18,18 +18,10 @@ from outputs.result_tables.documents import (
 app = command_app()
 
 
-class TableFormat(StrEnum):
-    """How tables are written to standard output."""
-
-    MARKDOWN = "markdown"
-    CSV = "csv"
-    HTML = "html"
-
-
 _WRITERS = {
-    TableFormat.MARKDOWN: results_as_markdown,
-    TableFormat.CSV: results_as_csv,
-    TableFormat.HTML: results_as_html,
+    "markdown": results_as_markdown,
+    "csv": results_as_csv,
+    "html": results_as_html,
 }
 
 
@@ -38,8 +30,8 @@ def table(
     evaluations: list[str] = typer.Argument(
         None, metavar="[DIR]...", help="What hipo evaluate wrote with -o, or a run that has one."
     ),
-    output_format: TableFormat = typer.Option(
-        TableFormat.MARKDOWN, "--format", help="csv: one number in a row, see docs/evaluation.md."
+    output_format: Literal["markdown", "csv", "html"] = typer.Option(
+        "markdown", "--format", help="csv: one number in a row, see docs/evaluation.md."
     ),
     people: str | None = typer.Option(
         None, "--people", metavar="RUN", help="A run with a quiz: people and models on its items."

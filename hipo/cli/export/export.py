@@ -41,7 +41,7 @@ def export_command(
     selection: Selection,
     extras: ExportExtras,
     output_format: Format = typer.Option(
-        Format.TEXT,
+        "text",
         "--print",
         rich_help_panel=OptionGroup.OUTPUT,
         help="json: see docs/json-shapes.md.",
@@ -64,7 +64,7 @@ def export_command(
     selection = replace(selection, verdict=verdict)
     with others_apart():
         data = make_data_set(selection, options, output, extras, overwrite=overwrite, notice=say)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(exported_as_json(data))
     elif not quiet:
         write_text(exported_as_text(data))

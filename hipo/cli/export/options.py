@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -23,30 +22,10 @@ from outputs.kinds.export_kind import (
     ExportOptions,
 )
 from outputs.kinds.origins import ORIGINS
-from outputs.selecting.wish import Selection
+from outputs.kinds.split_shares import SplitBy
+from outputs.kinds.system_prompt import Target
+from outputs.selecting.wish import Labels, Selection
 from scenarios.errors import UsageError
-
-
-class SplitBy(StrEnum):
-    """What no two splits share."""
-
-    SCENARIO = "scenario"
-    FACT = "fact"
-
-
-class Target(StrEnum):
-    """What an actor learns to write."""
-
-    UTTERANCE = "utterance"
-    JSON = "json"
-
-
-class LabelChoice(StrEnum):
-    """Whose labels count."""
-
-    ADJUDICATED = "adjudicated"
-    DECLARED = "declared"
-
 
 TO = typer.Option(
     DEFAULT_KIND,
@@ -98,7 +77,7 @@ GOAL_OF_LINES = typer.Option(
     help="Ask for the goal beside a single line, too, which hardly tells it (sft of labels).",
 )
 SPLIT_BY = typer.Option(
-    SplitBy.SCENARIO,
+    "scenario",
     "--split-by",
     rich_help_panel=OptionGroup.SPLITS,
     help="What no two splits share.",
@@ -151,7 +130,7 @@ STRATEGIES = typer.Option([], "--strategy", help="Of these strategies only.")
 ARMS = typer.Option([], "--arm", hidden=True, help="Of these arms only: beginnings of ids.")
 LANGUAGES = typer.Option([], "--language", hidden=True, help="Language codes.")
 LABELS = typer.Option(
-    LabelChoice.ADJUDICATED,
+    "adjudicated",
     "--labels",
     hidden=True,
     help="An expert's where there are, or the declared.",
@@ -250,9 +229,9 @@ def chosen_rows(
         rationale=rationale,
         format=row,
         prompt=prompt,
-        target=None if target is None else target.value,
+        target=target,
         goal_of_lines=goal_of_lines,
-        split_by=split_by.value,
+        split_by=split_by,
         fractions=() if splits is None else _fractions(splits),
         seed=seed,
         balance=balance,
@@ -272,7 +251,7 @@ def chosen_dialogues(
     strategies: list[str] = STRATEGIES,
     arms: list[str] = ARMS,
     languages: list[str] = LANGUAGES,
-    labels: LabelChoice = LABELS,
+    labels: Labels = LABELS,
 ) -> Selection:
     """Return which dialogues of which runs are taken."""
     return Selection(
@@ -282,7 +261,7 @@ def chosen_dialogues(
         strategies=_named(strategies),
         arms=_named(arms),
         languages=_named(languages),
-        labels=labels.value,
+        labels=labels,
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hipo.app.export.export import DataSet
-from hipo.cli.terminal.console import columns, number, plain, plural
+from hipo.cli.terminal.console import columns, number, plain
 from outputs.contamination.contamination import overlap_share, reworded_share
 from outputs.token_lengths import DEFAULT_WINDOW
+from scenarios.plural import plural
 
 
 def exported_as_json(data: DataSet) -> dict[str, object]:

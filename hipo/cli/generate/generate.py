@@ -11,12 +11,13 @@ import typer
 from hipo.app.options.groups import OptionGroup
 from hipo.app.options.recipe import OPTION_OF, RecipeChanges, overridden
 from hipo.app.options.unused import check_used_in_plan
+from hipo.app.options.values import Resume
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.runs.folders import RUNS
 from hipo.app.workers.wanted import check_sent_at_once
 from hipo.cli.generate.until import Until, with_until
 from hipo.cli.main import command_app
-from hipo.cli.options.plain import DRY_RUN, QUIET, ResumeChoice
+from hipo.cli.options.plain import DRY_RUN, QUIET
 from hipo.cli.options.shared import (
     RECIPE,
     with_recipe_options,
@@ -41,7 +42,7 @@ app = command_app()
 
 
 _RESUME = typer.Option(
-    ResumeChoice.IF_POSSIBLE,
+    "if-possible",
     "--resume",
     hidden=True,
     help="A run that is there: refuse it, continue it if its configuration is the same, or "
@@ -64,7 +65,7 @@ _VERIFY = typer.Option(
     help="Judge and decide on each dialogue as it is finished.",
 )
 _FORMAT = typer.Option(
-    Format.TEXT,
+    "text",
     "--format",
     rich_help_panel=OptionGroup.OUTPUT,
     help="json prints the estimate, the preview, or the run's state.",
@@ -93,7 +94,7 @@ def generate(
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder of the run; default ./runs/<name of the recipe>."
     ),
-    resume: ResumeChoice = _RESUME,
+    resume: Resume = _RESUME,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Play failed cases again."),
     dry_run: bool = DRY_RUN,
     preview: int = _PREVIEW,
@@ -196,7 +197,7 @@ def _look(
 def _prepared(
     recipe: Recipe,
     folder: Path,
-    resume: ResumeChoice,
+    resume: Resume,
     overrides: VerificationOverrides,
     until: Until,
     *,
@@ -207,7 +208,7 @@ def _prepared(
         if verify or until.given:
             from hipo.cli.generate.towards import prepare_towards  # noqa: PLC0415 - brings judging
 
-            return prepare_towards(until, recipe, folder, resume.value, overrides, verify=verify)
+            return prepare_towards(until, recipe, folder, resume, overrides, verify=verify)
         from hipo.app.runs.resumption import prepare_for  # noqa: PLC0415 - brings most of hipo
 
-        return prepare_for(folder, recipe, resume.value), None, None
+        return prepare_for(folder, recipe, resume), None, None

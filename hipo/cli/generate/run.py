@@ -34,7 +34,7 @@ def run_prepared(
     *,
     retry_failed: bool = False,
     workers: Workers = None,
-    output_format: Format = Format.TEXT,
+    output_format: Format = "text",
     quiet: bool = False,
     watching: Watcher | None = None,
     play: VerifiedPlay | None = None,
@@ -65,7 +65,7 @@ def run_prepared(
                 workers=workers,
             )
         )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(_as_json(run, play, ending))
     elif not quiet:
         write_text(_as_text(run, prepared, play, ending))
@@ -140,7 +140,7 @@ def print_plan(
         say(remark)
     with others_apart():
         planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(plan_as_json(planned))
     else:
         write_text(plan_as_text(planned))

@@ -7,9 +7,10 @@ from pathlib import Path
 from hipo.app.generation.quota import plan_quota
 from hipo.app.generation.saturation import SaturatedPlay
 from hipo.app.generation.verified import VerifiedPlay, next_size
+from hipo.app.options.values import Resume
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import Prepared
-from hipo.app.runs.resumption import Resume, prepare_for
+from hipo.app.runs.resumption import prepare_for
 from hipo.cli.generate.until import Until
 from pipeline.recipes.recipe import Recipe
 

@@ -57,7 +57,7 @@ def forecast(
                 cut_off=_silent if quiet else say_spent,
             )
         )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(pilot_as_json(piloted))
     else:
         write_text(pilot_as_text(piloted))
@@ -74,7 +74,7 @@ def show_preview(
         watching = watcher(quiet=quiet, name="preview")
         tell = _silent if quiet else say_spent
         shown = asyncio.run(preview_prepared(prepared, watching, tell))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(
             [
                 dialogue_as_json(p.dialogue, p.arm.fields(), trace=True)
@@ -85,7 +85,7 @@ def show_preview(
     for played in shown.played:
         if played.dialogue is None:
             say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
-        elif output_format is Format.TEXT:
+        elif output_format == "text":
             heading = Heading("-", played.arm.label, played.scenario)
             print(render(played.dialogue, heading, trace=True), end="\n\n")
     tell(shown.charges)

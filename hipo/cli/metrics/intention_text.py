@@ -8,11 +8,12 @@ from string import ascii_uppercase
 from typing import Final
 
 from hipo.app.metrics.intention import RIGHT, Answerer, IntentionMetrics
-from hipo.cli.terminal.console import columns, number, plural
+from hipo.cli.terminal.console import columns, number
 from quality.evaluation.scores import PositionShare
 from quality.persuasion.intention_figures import AccuracyCell, ChoicesOfTwo
 from quality.persuasion.intention_statistics import IntentionStatistics
 from quality.tables.oddities import Oddity, kinds
+from scenarios.plural import plural
 
 _SHOWN: Final = 10
 """Findings that are printed; the JSON has all."""

@@ -9,9 +9,10 @@ import typer
 from hipo.app.metrics.reasoning import ReasoningSet, check_new, read_reasoning
 from hipo.cli.main import command_app
 from hipo.cli.metrics.reasoning_text import reasoning_as_json, reasoning_as_text
-from hipo.cli.terminal.console import hush, plural
+from hipo.cli.terminal.console import hush
 from hipo.cli.terminal.errors import ExitCode, say
 from hipo.cli.terminal.json_target import JSON, deliver
+from scenarios.plural import plural
 
 app = command_app()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hipo.cli.terminal.console import columns, harmless, plural
+from hipo.cli.terminal.console import columns
 from quality.reasoning.error_types import ERROR_TYPES
 from quality.reasoning.figures import ALL_GAMES, ReasoningFigures
 from quality.reasoning.form import STAGES
 from quality.tables.oddities import Oddity, kinds
+from scenarios.plural import plural
 
 _SHOWN = 10
 """Oddities of each kind in the text; JSON has all."""
@@ -148,7 +149,7 @@ def _oddities(oddities: Sequence[Oddity]) -> str:
     for code, count in kinds(oddities).items():
         lines.append(f"{code} ({count:,})")
         those = [oddity for oddity in oddities if oddity.code == code]
-        lines += [f"  {harmless(str(oddity))}" for oddity in those[:_SHOWN]]
+        lines += [f"  {oddity}" for oddity in those[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"  and {count - _SHOWN:,} more: see --json")
     return "\n".join(lines)

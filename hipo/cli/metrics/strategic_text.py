@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 from hipo.app.metrics.strategic import StrategicMetrics
 from hipo.cli.agreement import bounds
-from hipo.cli.terminal.console import columns, number, plain, plural
+from hipo.cli.terminal.console import columns, number, plain
 from quality.strategic.comparison import LabelLikeness, LikenessInDialogue
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
@@ -17,6 +17,7 @@ from quality.strategic.model_pairs import QUANTITIES, PairedDifference
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
 from quality.strategic.shared_reasons import SharedReasons
+from scenarios.plural import plural
 
 _ODD = 10
 """Odd cells that are printed; the JSON has all."""

@@ -6,20 +6,18 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from copy import copy
-from enum import StrEnum
 from typing import Any
 
 import typer
 from typer.models import OptionInfo
 
 from hipo.app.options.groups import OptionGroup
-from hipo.cli.terminal.console import Format
 
 Command = Callable[..., int]
 
 
 JSON_SHAPES = typer.Option(
-    Format.TEXT,
+    "text",
     "--format",
     rich_help_panel=OptionGroup.OUTPUT,
     help="json: see docs/json-shapes.md.",
@@ -34,14 +32,6 @@ QUIET = typer.Option(
 DRY_RUN = typer.Option(
     False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
 )
-
-
-class ResumeChoice(StrEnum):
-    """What to do with a run or an evaluation that is in the output folder already."""
-
-    NEVER = "never"
-    IF_POSSIBLE = "if-possible"
-    ALWAYS = "always"
 
 
 def with_group(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
+from typing import Literal
 
 import typer
 
@@ -16,13 +16,6 @@ Workers = int | RayWorkers | None
 """How many processes of this machine, or workers that Ray places; None: this process alone."""
 
 
-class ExecutorChoice(StrEnum):
-    """Who starts the workers."""
-
-    LOCAL = "local"
-    RAY = "ray"
-
-
 def _workers(
     *,
     workers: int | None = typer.Option(
@@ -33,8 +26,8 @@ def _workers(
         metavar="N",
         help="Play in N processes; one is enough below some 1,000 calls a second (docs/workers.md).",
     ),
-    executor: ExecutorChoice = typer.Option(
-        ExecutorChoice.LOCAL,
+    executor: Literal["local", "ray"] = typer.Option(
+        "local",
         "--executor",
         hidden=True,
         help="ray: Ray places the workers (pip install 'hipo[ray]'); default --workers: one a processor.",
@@ -63,7 +56,7 @@ def _workers(
         help="With --executor ray: GPUs of each of these, e.g. 0.5; default: what lets all fit.",
     ),
 ) -> Workers:
-    if executor is ExecutorChoice.RAY:
+    if executor == "ray":
         return RayWorkers(
             workers or min(os.cpu_count() or 1, MOST_WORKERS),
             ray_address,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hipo.app.estimates.budget_coverage import Coverage
-from hipo.cli.terminal.console import dollars, number, plural
+from hipo.cli.terminal.console import dollars, number
+from scenarios.plural import plural
 
 
 def coverage_in_words(covered: Coverage, dialogues: int) -> str:

@@ -15,8 +15,9 @@ from hipo.app.generation.plan_estimates import PlanEstimate
 from hipo.cli.reports.accepted import accepted_as_json, accepted_as_text
 from hipo.cli.reports.budget_coverage import coverage_in_words
 from hipo.cli.reports.quota import quota_estimate_as_json, quota_estimate_as_text
-from hipo.cli.terminal.console import columns, dollars, harmless, number, plain, plural
+from hipo.cli.terminal.console import columns, dollars, number, plain
 from scenarios.margins import unmet_in_words
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from hipo.app.generation.pilot import Piloted
@@ -124,9 +125,9 @@ def packs_in_words(packs: Mapping[str, int]) -> str:
     """Say how many scenarios are played, and of which packs."""
     scenarios = plural(sum(packs.values()), "scenario")
     if len(packs) == 1:
-        return harmless(f"{scenarios} ({next(iter(packs))})")
+        return f"{scenarios} ({next(iter(packs))})"
     parts = ", ".join(f"{pack} {count:,}" for pack, count in packs.items())
-    return harmless(f"{scenarios} ({parts})")
+    return f"{scenarios} ({parts})"
 
 
 def estimate_as_json(estimate: Estimate) -> dict[str, object]:

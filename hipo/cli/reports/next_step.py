@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hipo.cli.terminal.console import dollars, number, plural
+from hipo.cli.terminal.console import dollars, number
 from hipo.cli.terminal.errors import ENDINGS
 from pipeline.stopping import stop
 from pipeline.store.queries.status import FINISHED, RUNNING, RunState
+from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
 _STOPPED = "stopped:"

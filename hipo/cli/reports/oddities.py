@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hipo.cli.terminal.console import one_line, plain, plural
+from hipo.cli.terminal.console import one_line, plain
 from quality.tables.checking import CheckedTable
 from quality.tables.derived_map import PLAIN
 from quality.tables.oddities import kinds
+from scenarios.plural import plural
 
 MOST_SHOWN = 10
 """Oddities of one kind that the text shows."""

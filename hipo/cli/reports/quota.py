@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hipo.app.generation.quota_table import HEADER, NOTE, quota_row
-from hipo.cli.terminal.console import columns, number, plain, plural
+from hipo.cli.terminal.console import columns, number, plain
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from hipo.app.generation.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding

@@ -6,23 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hipo.cli.reports.next_step import next_steps
-from hipo.cli.terminal.console import (
-    columns,
-    dollars,
-    harmless,
-    moment,
-    number,
-    one_line,
-    plain,
-    plural,
-    reasons,
-)
+from hipo.cli.terminal.console import columns, dollars, moment, number, one_line, plain, reasons
 from hipo.cli.terminal.errors import say
 from outputs.report.wording import bill
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.sqlite import database_bytes
+from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
 if TYPE_CHECKING:
@@ -109,8 +100,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         ),
     ]  # fmt: skip
     first, *others = next_steps(folder, state)
-    text = "\n".join([*lines, "", f"next: {first}", *(f"  or: {step}" for step in others)])
-    return harmless(text)
+    return "\n".join([*lines, "", f"next: {first}", *(f"  or: {step}" for step in others)])
 
 
 def _verification(state: RunState) -> list[str]:

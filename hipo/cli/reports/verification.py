@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipo.app.verification.verify import Verified
 from hipo.cli.reports.run import so_far, spending_as_json
-from hipo.cli.terminal.console import columns, number, plain, plural, reasons
+from hipo.cli.terminal.console import columns, number, plain, reasons
 from outputs.reliability.beyond_chance import BeyondChance, beyond_chance
 from outputs.reliability.chairs import BLIND_READING, chairs
 from outputs.reliability.foil_acceptance import FoilAcceptance, foil_acceptance
@@ -19,6 +19,7 @@ from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.verdict_counts import VerdictCounts
 from pipeline.store.run_store import RunStore
+from scenarios.plural import plural
 from scenarios.text_file import typed_path
 from scenarios.verdicts import VERDICTS, Source
 

@@ -9,7 +9,8 @@ import typer
 
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN
-from hipo.cli.terminal.console import Format, columns, ends, plain, plural, write_json
+from hipo.cli.terminal.console import Format, columns, ends, plain, write_json
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from hipo.app.review.agreement import StudyAgreement
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 def print_agreement(
     run: str = RUN,
     study: str | None = typer.Option(None, "--study", help="Which study, where there are several."),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """Print how well people agree; of gold lines also with the gold labels.
 
@@ -33,7 +32,7 @@ def print_agreement(
     from hipo.app.review.agreement import study_agreement  # noqa: PLC0415 - statistics
 
     found = study_agreement(find_run(run), study)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(agreement_as_json(found))
     else:
         print("\n\n".join(_text(found)))

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from hipo.app.options.values import ExchangeTarget
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN
-from hipo.cli.terminal.console import Format, columns, one_line, plural, write_json
+from hipo.cli.terminal.console import Format, columns, one_line, write_json
 from hipo.cli.terminal.errors import ExitCode, say
+from scenarios.plural import plural
+from scenarios.reviews import Mode
 
 if TYPE_CHECKING:
     from quality.review.importing import ImportedReviews
 
 _STUDY = typer.Option(None, "--study", help="Which study, where there are several.")
-
-
-class ExchangeTarget(StrEnum):
-    """Where answers go."""
-
-    LABEL_STUDIO = "label-studio"
-    ARGILLA = "argilla"
-    CSV = "csv"
-    PDF = "pdf"
-
-
-class ModeChoice(StrEnum):
-    """What a study is for."""
-
-    REVIEW = "review"
-    QUIZ = "quiz"
-    GOLD = "gold"
 
 
 def export_answers(
@@ -53,7 +38,7 @@ def export_answers(
     blind: bool | None = typer.Option(
         None, "--blind/--declared", help="Without declared labels; default for a quiz."
     ),
-    mode: ModeChoice | None = typer.Option(
+    mode: Mode | None = typer.Option(
         None, "--mode", help="Of a study that is begun by this; default review.", show_default=False
     ),
     everything: bool = typer.Option(False, "--all", help="The same: every dialogue."),
@@ -74,12 +59,12 @@ def export_answers(
 
     folder = find_run(run)
     options = ReviewOptions(
-        mode=(mode or ModeChoice.REVIEW).value, name=study, everything=everything, most=most,
+        mode=mode or "review", name=study, everything=everything, most=most,
         per_item=per_item or 3,
     )  # fmt: skip
     told = [name for name, said in (("mode", mode), ("per_item", per_item)) if said is not None]
     written = write_answers(
-        folder, to.value, output, options, annotator=annotator, blank=blank, blind=blind, told=told
+        folder, to, output, options, annotator=annotator, blank=blank, blind=blind, told=told
     )
     for path in written.paths:
         print(path)
@@ -105,15 +90,13 @@ def import_answers(
 def list_reports(
     run: str = RUN,
     study: str | None = _STUDY,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """List what reviewers find wrong with scenarios, for their authors."""
     from hipo.app.review.exchange import reported_scenarios  # noqa: PLC0415 - with all that reviews
 
     reports = reported_scenarios(find_run(run), study)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([asdict(report) for report in reports])
     elif not reports:
         print("nobody has reported a scenario")

@@ -9,10 +9,11 @@ import typer
 
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN, command_app
-from hipo.cli.terminal.console import Format, columns, plain, plural, write_json
+from hipo.cli.terminal.console import Format, columns, plain, write_json
 from hipo.cli.terminal.errors import say
 from quality.review.passwords import LEAST, hashed
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from scenarios.reviews import Annotator
@@ -46,16 +47,14 @@ def add(
 @app.command("list")
 def show(
     run: str = RUN,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """List everybody who took part, with the name behind each code."""
     from pipeline.store.reviews import ReviewStore  # noqa: PLC0415 - with all that a run holds
 
     with ReviewStore.open(find_run(run)) as store:
         people = store.people.everybody()
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([person_as_json(person) for person in people])
     elif not people:
         print("nobody has taken part yet")

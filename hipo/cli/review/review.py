@@ -11,11 +11,12 @@ import typer
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN, command_app
 from hipo.cli.review.agreement import print_agreement
-from hipo.cli.review.files import ModeChoice, export_answers, import_answers, list_reports
+from hipo.cli.review.files import export_answers, import_answers, list_reports
 from hipo.cli.review.people import app as people_app
 from hipo.cli.terminal.errors import ExitCode, say
 from scenarios.errors import UsageError
 from scenarios.plural import plural
+from scenarios.reviews import Mode
 
 if TYPE_CHECKING:
     from hipo.app.review.reviewing import ReviewOptions
@@ -35,7 +36,7 @@ NEEDED = ("fastapi", "uvicorn")
 
 
 _MODE = typer.Option(
-    ModeChoice.REVIEW,
+    "review",
     "--mode",
     help="review: what was flagged, with the fact; quiz: the human baseline, without; gold: the gold "
     "lines, of which a run is made in a new folder RUN.",
@@ -80,7 +81,7 @@ _PUBLIC = typer.Option(
 def serve(
     *,
     run: str = RUN,
-    mode: ModeChoice = _MODE,
+    mode: Mode = _MODE,
     study: str | None = typer.Option(None, "--study", help="Name; defaults to the mode."),
     per_item: int = typer.Option(3, "--per-item", min=1, help="Annotators who see every item."),
     seed: int = typer.Option(42, "--seed", help="Decides orders and draws."),
@@ -112,7 +113,7 @@ def serve(
     from hipo.app.review.reviewing import ReviewOptions  # noqa: PLC0415 - as above
 
     options = ReviewOptions(
-        mode=mode.value,
+        mode=mode,
         name=study,
         per_item=per_item,
         seed=seed,
@@ -131,7 +132,7 @@ def serve(
     from quality.web.server import Address  # noqa: PLC0415 - optional
 
     proxies, urls = tuple(trusted_proxy), tuple(public_url)
-    folder = gold_run(run) if mode is ModeChoice.GOLD else find_run(run)
+    folder = gold_run(run) if mode == "gold" else find_run(run)
     _serve(folder, options, Address(host, port, certfile, keyfile, proxies, urls))
     return ExitCode.DONE
 

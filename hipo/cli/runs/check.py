@@ -17,7 +17,7 @@ app = command_app()
 @app.command("check")
 def check(
     run: str = RUN,
-    output_format: Format = typer.Option(Format.TEXT, "--format", help="text or json."),
+    output_format: Format = typer.Option("text", "--format", help="text or json."),
 ) -> int:
     """Look for damage in a run, and change nothing.
 
@@ -28,7 +28,7 @@ def check(
     """
     folder = locate_run(run)
     findings = check_run(folder)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(findings_as_json(folder, findings))
     else:
         print(findings_as_text(folder, findings))

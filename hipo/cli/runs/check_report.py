@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hipo.app.runs.check import Repaired
-from hipo.cli.terminal.console import columns, dollars, number, plural
+from hipo.cli.terminal.console import columns, dollars, number
 from pipeline.store.checking import Damage
 from pipeline.store.salvage import TableResult
 from pipeline.store.sqlite import DATABASE
+from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
 

@@ -9,7 +9,7 @@ import typer
 from hipo.app.models.batching import give_up_batches
 from hipo.app.runs.folders import find_run, is_evaluation
 from hipo.cli.main import command_app
-from hipo.cli.terminal.console import plural
+from scenarios.plural import plural
 
 app = command_app()
 

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 
 import typer
 
 from hipo.app.runs.folders import locate_run
-from hipo.app.runs.merging import MergedRun, merge_runs
+from hipo.app.runs.merging import Keep, MergedRun, merge_runs
 from hipo.cli.main import command_app
-from hipo.cli.terminal.console import Format, number, plural, write_json
+from hipo.cli.terminal.console import Format, number, write_json
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.wrapping import write_text
+from scenarios.plural import plural
 
 app = command_app()
-
-
-class KeptRun(StrEnum):
-    """Whose dialogue is kept where two runs have different ones of a case."""
-
-    FIRST = "first"
-    LAST = "last"
 
 
 @app.command("merge")
 def merge(
     runs: list[str] = typer.Argument(..., metavar="RUN...", help="Runs of one configuration."),
     output: Path = typer.Option(..., "-o", "--output", help="The new folder."),
-    keep: KeptRun = typer.Option(
-        KeptRun.FIRST,
+    keep: Keep = typer.Option(
+        "first",
         "--keep",
         help="Whose dialogue is kept where two runs have different ones of a case: that of the "
         "first run named, or of the last.",
     ),
-    output_format: Format = typer.Option(Format.TEXT, "--format", help="text or json."),
+    output_format: Format = typer.Option("text", "--format", help="text or json."),
 ) -> int:
     """Put runs of one configuration together into a new one, such as the shards of a plan.
 
@@ -43,8 +36,8 @@ def merge(
     all. What is still missing is told; hipo generate into the new folder plays it.
     """
     folders = [locate_run(run) for run in runs]
-    merged = merge_runs(folders, output, "first" if keep is KeptRun.FIRST else "last")
-    if output_format is Format.JSON:
+    merged = merge_runs(folders, output, keep)
+    if output_format == "json":
         write_json(merged_as_json(merged))
     else:
         write_text(merged_as_text(merged))

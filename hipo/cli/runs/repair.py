@@ -22,7 +22,7 @@ def repair(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="The new folder; default that of the run with -repaired."
     ),
-    output_format: Format = typer.Option(Format.TEXT, "--format", help="text or json."),
+    output_format: Format = typer.Option("text", "--format", help="text or json."),
 ) -> int:
     """Save what can be read of a damaged run into a new one, and say what is lost.
 
@@ -32,7 +32,7 @@ def repair(
     """
     folder = locate_run(run)
     repaired = repair_run(folder, output or folder.with_name(f"{folder.name}-repaired"))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(repaired_as_json(repaired))
     else:
         print(repaired_as_text(repaired))

@@ -58,7 +58,7 @@ class RunsGroup(LazyGroup):
 app = command_app(cls=RunsGroup, invoke_without_command=True)
 
 _DIR = typer.Option(RUNS, "--dir", help="The folder whose runs are listed.")
-_FORMAT = typer.Option(Format.TEXT, "--format", help="text or json.")
+_FORMAT = typer.Option("text", "--format", help="text or json.")
 
 
 @app.callback()
@@ -70,14 +70,14 @@ def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMA
     and error.
     """
     if ctx.invoked_subcommand is not None:
-        if folder != RUNS or output_format is not Format.TEXT:
+        if folder != RUNS or output_format != "text":
             raise UsageError(
                 "--dir and --format before a command are of the list of runs alone",
                 f"put --format behind {ctx.invoked_subcommand}, and name a run by its folder",
             )
         return
     states = [(child, _state(child)) for child in runs_in(folder)]
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([_as_json(child, state) for child, state in states])
     elif not states:
         print(f"no runs in {folder}; hipo generate or hipo demo makes one")

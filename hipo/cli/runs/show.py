@@ -23,15 +23,13 @@ app = command_app()
 @app.command("show")
 def show(
     run: str = RUN,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """Show the state of one run: what is generated, failed and pending, calls, tokens, cost."""
     folder = find_run(run)
     state = read_run_state(folder)
     quota = _quota(folder) if state.generated <= MOST_COUNTED and has_quota(folder) else None
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(state_as_json(folder, state, quota and quota.cells))
     else:
         write_text(state_as_text(folder, state))

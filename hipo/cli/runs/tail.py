@@ -33,7 +33,7 @@ def tail(
         True, "--follow/--no-follow", help="Go on as long as the run is played."
     ),
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: one object a line; see docs/overnight.md."
+        "text", "--format", help="json: one object a line; see docs/overnight.md."
     ),
 ) -> int:
     """Show dialogues, failures and stops of a run as they become durable, whoever plays it.
@@ -45,7 +45,7 @@ def tail(
     )
     with suppress(KeyboardInterrupt):
         for event in events:
-            print(tail_line(event) if output_format is Format.TEXT else tail_json(event))
+            print(tail_line(event) if output_format == "text" else tail_json(event))
             sys.stdout.flush()
     return ExitCode.DONE
 

@@ -8,11 +8,11 @@ import typer
 
 from hipo.cli.main import command_app
 from hipo.cli.scenarios.options import REAL_NAMES, SCENARIO_DIRS, SCHEME, TARGET, find_of_scheme
-from hipo.cli.terminal.console import plural
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.graph import KnowledgeGraph
 from scenarios.graph_drawing import to_png, to_svg
+from scenarios.plural import plural
 from scenarios.text_file import shown_path
 
 app = command_app()

@@ -11,10 +11,11 @@ import typer
 from hipo.app.options.values import split
 from hipo.cli.main import command_app
 from hipo.cli.scenarios.options import SCENARIO_DIRS
-from hipo.cli.terminal.console import Format, columns, one_line, plain, plural, write_json
+from hipo.cli.terminal.console import Format, columns, one_line, plain, write_json
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.pack import FAMILIES
+from scenarios.plural import plural
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
 
@@ -40,9 +41,7 @@ def list_scenarios(
     only: bool = typer.Option(
         False, "--only", help="Of the folders of scenarios alone, without what ships."
     ),
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """List scenarios with their category, tags and number of facts."""
     dirs = scenario_dirs or ()
@@ -55,7 +54,7 @@ def list_scenarios(
         if (not entry.of_family if wanted is None else entry.scenario.scheme == wanted)
     ]
     chosen = filtered(entries, split(category or ()), split(tag or ()))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(listing_as_json(chosen))
         return
     if chosen:

@@ -89,9 +89,7 @@ def preview(
     real_names: bool = REAL_NAMES,
     scheme: str | None = _SCHEME,
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> int:
     """Play one dialogue for each goal and print it; nothing is kept.
 
@@ -120,7 +118,7 @@ def preview(
     with others_apart():
         prepared = prepare_preview(recipe, len(goals))
         shown = asyncio.run(preview_prepared(prepared, watching, say_spent))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([preview_as_json(played, prompts=prompts) for played in shown.played])
     else:
         for played in shown.played:

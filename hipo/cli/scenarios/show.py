@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 import yaml
 
 from hipo.cli.main import command_app
 from hipo.cli.scenarios.options import REAL_NAMES, SCENARIO_DIRS, SCHEME, TARGET, find_of_scheme
-from hipo.cli.terminal.console import harmless, write_json
+from hipo.cli.terminal.console import write_json
+from hipo.cli.terminal.wrapping import harmless
 from scenarios.catalogue import CatalogueEntry
 from scenarios.plural import enumerated
 from scenarios.spec import Fact, Scenario
@@ -24,22 +24,14 @@ app = command_app()
 MAX_WIDTH = 100
 
 
-class ShowFormat(StrEnum):
-    """How a scenario is printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    YAML = "yaml"
-
-
 @app.command("show")
 def show(
     target: str = TARGET,
     real_names: bool = REAL_NAMES,
     scheme: str | None = SCHEME,
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
-    output_format: ShowFormat = typer.Option(
-        ShowFormat.TEXT,
+    output_format: Literal["text", "json", "yaml"] = typer.Option(
+        "text",
         "--format",
         help="text; json: see docs/json-shapes.md; or yaml: the same, as a "
         "scenario file with its names filled in.",
@@ -47,9 +39,9 @@ def show(
 ) -> None:
     """Read one scenario: its situation, roles, opening, claims, private facts and outcome."""
     entry = find_of_scheme(target, scenario_dirs, scheme, real_names=real_names)
-    if output_format is ShowFormat.JSON:
+    if output_format == "json":
         write_json(scenario_as_data(entry.scenario))
-    elif output_format is ShowFormat.YAML:
+    elif output_format == "yaml":
         data = scenario_as_data(entry.scenario)
         print(_as_yaml(data), end="")
     else:
@@ -76,10 +68,10 @@ def scenario_as_data(scenario: Scenario) -> dict[str, Any]:
 def readable(entry: CatalogueEntry) -> Iterator[str]:
     """Yield the lines of a scenario the way people read it."""
     scenario = entry.scenario
-    yield harmless(f"{scenario.title}  ({scenario.id})")
-    yield harmless(" · ".join([scenario.category, *scenario.tags]))
-    yield harmless(f"scheme {scenario.scheme} · {', '.join(scenario.languages)}")
-    yield harmless(entry.located.file)
+    yield f"{scenario.title}  ({scenario.id})"
+    yield " · ".join([scenario.category, *scenario.tags])
+    yield f"scheme {scenario.scheme} · {', '.join(scenario.languages)}"
+    yield entry.located.file
     yield ""
     yield from _wrapped(scenario.summary)
     yield from _section("Background", _wrapped(scenario.background))

@@ -11,7 +11,7 @@ import typer
 
 from hipo.cli.main import command_app
 from hipo.cli.scenarios.options import EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
-from hipo.cli.terminal.console import Format, columns, harmless, write_json
+from hipo.cli.terminal.console import Format, columns, write_json
 from hipo.cli.terminal.errors import say
 from scenarios.catalogue import Catalogue
 from scenarios.pack import FAMILIES
@@ -35,9 +35,7 @@ def stats(
         None, "--scheme", help="Only scenarios of this label scheme, an id or a file."
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """Count scenarios and facts, measure their texts, and find the two that are most alike."""
     wanted = None if scheme is None else load_scheme(scheme).id
@@ -46,7 +44,7 @@ def stats(
     scenarios = [s for s in catalogue.scenarios.values() if wanted in (None, s.scheme)]
     similarity, remark = similarity_if(wanted=embeddings)
     statistics = measure(scenarios, similarity)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(statistics_as_json(statistics))
     else:
         print("\n".join(statistics_as_text(statistics)))
@@ -137,7 +135,7 @@ def _closest(measure_name: str, alike: Alike | None, limit: float | None) -> Ite
         ("two backgrounds", alike.backgrounds),
     ):
         if closest is not None:
-            pair = harmless(" and ".join(closest.between))
+            pair = " and ".join(closest.between)
             yield f"most alike in {measure_name}, {kind}: {closest.score:.3f}, {pair}{bound}"
 
 

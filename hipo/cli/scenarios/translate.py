@@ -28,13 +28,13 @@ from hipo.cli.terminal.console import (
     number,
     others_apart,
     plain,
-    plural,
     reasons,
     write_json,
 )
 from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from pipeline.recipes.recipe import Recipe
+from scenarios.plural import plural
 
 app = command_app()
 _NOTE = (
@@ -109,7 +109,7 @@ def translate(
         return _dry_run(ready, output_format)
     with others_apart():
         done = asyncio.run(translate_async(ready, watcher=watcher(quiet=quiet), signals=True))
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(translated_as_json(done))
     elif not quiet:
         print(_as_text(done))
@@ -120,7 +120,7 @@ def translate(
 def _dry_run(ready: ReadyTranslation, output_format: Format) -> ExitCode:
     """Tell what would be asked and what it costs."""
     estimate = estimate_translation(ready)
-    if output_format is Format.JSON:
+    if output_format == "json":
         fields = "scenarios present texts prompt_tokens completion_tokens cost_usd repaired_usd"
         write_json(plain(estimate, fields, note=_NOTE))
         return ExitCode.DONE

@@ -12,12 +12,13 @@ from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
 from hipo.cli.scenarios.options import EMBEDDINGS, SCENARIO_DIRS
 from hipo.cli.scenarios.stats import similarity_if
-from hipo.cli.terminal.console import Format, harmless, plural, write_json
+from hipo.cli.terminal.console import Format, write_json
 from hipo.cli.terminal.errors import ExitCode
 from pipeline.verifiers.registry import check_data
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import FAMILIES, LIBRARY, LIBRARY_PLUS, PATH_VARIABLE, PLUS_NAME, roots_in
+from scenarios.plural import plural
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path, typed_path
 
@@ -40,9 +41,7 @@ def validate(
         None, "--scheme", help="The label scheme they must be of; default the one each one names."
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
+    output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
     plugins: list[Path] | None = PLUGINS,
 ) -> int:
     """Check scenario files: form, references, labels, truth, leaks, names, data, near-duplicates.
@@ -62,7 +61,7 @@ def validate(
         similarity=similarity,
         checks=[check_data],
     )
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(inspection_as_json(inspection, meanings=similarity is not None))
     else:
         for problem in inspection.problems:
@@ -98,13 +97,13 @@ def print_passed_over(inspection: Inspection, instead: str) -> None:
     """Name the files that were not checked, and the command for them."""
     if inspection.passed_over:
         files = " ".join(typed_path(shown_path(path)) for path in inspection.passed_over)
-        print(harmless(f"not checked, as {instead} {files}"))
+        print(f"not checked, as {instead} {files}")
 
 
 def described(problem: Problem) -> str:
     """Return a problem on one line, warnings marked."""
     mark = " (warning)" if problem.severity == "warning" else ""
-    return harmless(f"{problem}{mark}").replace("\n", " ")
+    return f"{problem}{mark}".replace("\n", " ")
 
 
 def inspection_summary(inspection: Inspection) -> str:

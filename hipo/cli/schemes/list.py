@@ -17,7 +17,7 @@ app = command_app()
 def list_schemes(output_format: Format = PRINT) -> None:
     """List the label schemes that ship: what they ask, and where they come from."""
     schemes = {name: load_scheme(name) for name in scheme_names()}
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([listed_scheme(name, scheme) for name, scheme in schemes.items()])
         return
     header = ["name", "version", "assigns", "dimensions", "title"]

@@ -11,7 +11,7 @@ import typer
 
 from hipo.cli.main import command_app
 from hipo.cli.schemes.options import PRINT
-from hipo.cli.terminal.console import Format, harmless, write_json
+from hipo.cli.terminal.console import Format, write_json
 from scenarios.schemes.model import Dimension, Label, Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.terms import LabelValue
@@ -29,10 +29,10 @@ def show(
 ) -> None:
     """Read one label scheme: what is asked, which labels answer it, how they are told apart."""
     scheme = load_scheme(target)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(scheme_as_data(scheme))
     else:
-        print(harmless("\n".join(readable_scheme(scheme))))
+        print("\n".join(readable_scheme(scheme)))
 
 
 def scheme_as_data(scheme: Scheme) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def validate(
     is 1 if there is an error (with --strict: or a warning), 2 for a path that is not there.
     """
     inspection = inspect_schemes(paths or (), [check_derived])
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(inspection_as_json(inspection))
     else:
         for problem in inspection.problems:

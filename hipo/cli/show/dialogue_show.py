@@ -31,16 +31,16 @@ def show_dialogue(
     with RunStore.open(folder, readonly=True) as store:
         dialogue = store.dialogue(dialogue_id)
         arm = arms[dialogue.arm]
-        if as_ is Format.JSON:
+        if as_ == "json":
             write_json(dialogue_as_json(dialogue, arm.fields(), trace=trace))
             return
         heading = Heading(
-            id=f"{dialogue.case.id}/{dialogue.arm}",
+            id=dialogue.id,
             arm=arm.label,
             scenario=load_material(store).stored_scenario(dialogue.case),
         )
         print(render(dialogue, heading, trace=trace))
-        problem = store.reader.verification_traceback(dialogue.case.id, dialogue.arm)
+        problem = store.reader.verification_traceback(*dialogue.key)
         if problem is not None:
             print(f"\nit could not be judged (internal_error):\n{problem}")
         if prompts:

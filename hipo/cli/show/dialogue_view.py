@@ -8,9 +8,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hipo.cli.terminal.console import cells_of, harmless, padded, plural
+from hipo.cli.terminal.console import cells_of, padded
+from hipo.cli.terminal.wrapping import harmless
 from scenarios.dialogue import FIT, Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
-from scenarios.plural import enumerated
+from scenarios.plural import enumerated, plural
 from scenarios.spec import Scenario
 from scenarios.terms import LabelValue
 
@@ -82,19 +83,19 @@ class _Page:
 def _heading(page: _Page, dialogue: Dialogue, heading: Heading) -> Iterator[str]:
     case = dialogue.case
     title = heading.scenario.title if heading.scenario else case.scenario
-    yield harmless(f"{title}  ({case.scenario})")
+    yield f"{title}  ({case.scenario})"
     flows = any(turn.labelled is not None for turn in dialogue.turns)
     length = plural(case.turns, "labelled turn" if flows else "exchange")
     parts = [*([case.goal] if case.goal else []), length, case.language, heading.arm]
     if case.repetition:
         parts.append(f"repetition {case.repetition}")
-    yield harmless(" · ".join(parts))
+    yield " · ".join(parts)
     if case.variation:
-        yield harmless("varied: " + ", ".join(f"{axis} {value}" for axis, value in case.variation))
+        yield "varied: " + ", ".join(f"{axis} {value}" for axis, value in case.variation)
     yield f"id {heading.id}"
     facts = {fact.id: fact for fact in heading.scenario.facts} if heading.scenario else {}
     if heading.scenario is None or (case.fact and case.fact not in facts):
-        yield harmless(f"private fact: {case.fact or 'not at hand'}")
+        yield f"private fact: {case.fact or 'not at hand'}"
     elif case.fact:
         fact = facts[case.fact]
         yield from page.wrap(fact.text, first=f"private fact ({fact.id}): ", indent=MARGIN)
@@ -196,9 +197,9 @@ def render_prompts(records: Iterable[tuple[str, Sequence[tuple[str, str]], Seque
     """
     lines: list[str] = []
     for title, messages, answers in records:
-        lines += ["", f"=== {harmless(title)}"]
+        lines += ["", f"=== {title}"]
         for role, content in messages:
-            lines += [f"--- {role}", harmless(content)]
+            lines += [f"--- {role}", content]
         for answer in answers:
-            lines += ["--- answer", harmless(answer)]
+            lines += ["--- answer", answer]
     return "\n".join(lines)

@@ -85,7 +85,7 @@ def _list(
     more: bool,
     after: int,
 ) -> None:
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json([listed_as_json(row, arms[row.ending.arm]) for row in rows])
         return
     if not rows:

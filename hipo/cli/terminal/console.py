@@ -10,14 +10,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import orjson
 
-from hipo.cli.terminal.wrapping import harmless as harmless  # noqa: PLC0414 - goes with columns and numbers
+from hipo.cli.terminal.wrapping import harmless
 from scenarios.plural import in_dollars
-from scenarios.plural import plural as plural  # noqa: PLC0414 - printed by most commands
 
 if TYPE_CHECKING:
     from quality.statistics.bootstrap import Interval
@@ -36,11 +34,8 @@ _WARNING = (
 """Modules of libraries whose warnings are none of the user's business."""
 
 
-class Format(StrEnum):
-    """How a command writes its answer to standard output."""
-
-    TEXT = "text"
-    JSON = "json"
+Format = Literal["text", "json"]
+"""How a command writes its answer to standard output."""
 
 
 def others_apart() -> AbstractContextManager[TextIO]:

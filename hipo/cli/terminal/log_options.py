@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Literal
 
-
-class LogLevel(StrEnum):
-    """How much is logged: this and whatever is more serious."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class LogFormat(StrEnum):
-    """How a record is written."""
-
-    TEXT = "text"
-    JSON = "json"
+LogLevel = Literal["debug", "info", "warning", "error"]
+"""How much is logged: this and whatever is more serious."""
+LogFormat = Literal["text", "json"]
+"""How a record is written."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from hipo.cli.terminal.log_options import LogFormat, LogLevel
+from hipo.cli.terminal.wrapping import harmless
 
 
 class TextLines(logging.Formatter):
@@ -17,8 +18,6 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, with its traceback below where it has one."""
-        from hipo.cli.terminal.console import harmless  # noqa: PLC0415 - a help text needs none of it
-
         fields = ", ".join(f"{name}={value}" for name, value in _fields(record).items())
         line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}"
         # Messages and fields quote what servers send: no record drives a terminal or poses as two.
@@ -31,8 +30,6 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object of a record, with its ``traceback`` where it has one."""
-        from hipo.cli.terminal.console import harmless  # noqa: PLC0415 - a help text needs none of it
-
         line: dict[str, object] = {
             "time": _time(record),
             "level": record.levelname.lower(),
@@ -62,7 +59,7 @@ def logging_to_stderr(level: LogLevel, style: LogFormat) -> Iterator[None]:
     """Write what hipo logs to standard error until the block ends."""
     root = logging.getLogger("hipo")
     handler = StandardError()
-    handler.setFormatter(JsonLines() if style is LogFormat.JSON else TextLines())
+    handler.setFormatter(JsonLines() if style == "json" else TextLines())
     before = root.level
     root.setLevel(level.upper())
     root.addHandler(handler)

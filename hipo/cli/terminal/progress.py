@@ -11,9 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hipo.app.running.watching import Silent, Spending, Watcher
-from hipo.cli.terminal.console import dollars, harmless, number, plural
+from hipo.cli.terminal.console import dollars, number
 from hipo.cli.terminal.errors import say
+from hipo.cli.terminal.wrapping import harmless
 from scenarios.durations import in_words
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from pipeline.playing.runner import Progress

@@ -59,4 +59,4 @@ def _wrapped_line(line: str, width: int) -> str:
 
 def write_text(text: str) -> None:
     """Print text for people: on a terminal broken between words, elsewhere as it is."""
-    print(wrapped(text, terminal_width()) if sys.stdout.isatty() else text)
+    print(wrapped(harmless(text), terminal_width()) if sys.stdout.isatty() else text)

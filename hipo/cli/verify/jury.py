@@ -13,10 +13,11 @@ from hipo.app.verification.jury import hear_jurors
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import Verified, check_judging
 from hipo.cli.reports.run import so_far, spending_as_json
-from hipo.cli.terminal.console import Format, others_apart, plural, reasons, write_json
+from hipo.cli.terminal.console import Format, others_apart, reasons, write_json
 from hipo.cli.terminal.errors import ended
 from pipeline.store.queries.annotations import open_annotations
 from prompts.scheme_text import label_text
+from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
 JuryLabels = Mapping[str, Mapping[str, Mapping[str, int]]]
@@ -50,7 +51,7 @@ def run_jury(
         )  # fmt: skip
     if not overrides.judges:  # otherwise what they say is printed
         labels = jury_labels(folder)
-        if output_format is Format.JSON:
+        if output_format == "json":
             write_json(jury_as_json(done, labels))
         elif not quiet:
             print(jury_as_text(done, labels))

@@ -29,7 +29,7 @@ def run_verification(
     overrides: VerificationOverrides,
     *,
     retry_unreadable: bool = False,
-    output_format: Format = Format.TEXT,
+    output_format: Format = "text",
     quiet: bool = False,
     watching: Watcher | None = None,
 ) -> int:
@@ -49,7 +49,7 @@ def run_verification(
             )
         )
     findings = read_findings(folder)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json(findings_as_json(done, findings))
     elif not quiet:
         write_text(findings_as_text(done, findings))
@@ -93,7 +93,7 @@ def print_estimate(
             judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
             planned = JudgingEstimate(judged.dialogues, (*judged.judges, *planned.judges))
         at_providers = sum(batch.requests for batch in store.state().batches)
-    if output_format is Format.JSON:
+    if output_format == "json":
         write_json({**judging_as_json(planned), "at_providers": at_providers})
     else:
         blocks = [judging_as_text(planned)]

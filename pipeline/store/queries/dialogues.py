@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pipeline.chunks import chunks
 from pipeline.store.annotations import Key, as_json
-from pipeline.store.queries.endings import ENDING_COLUMNS, Ending, ending_from
+from pipeline.store.queries.endings import ENDING_COLUMNS, CaseStatus, Ending, ending_from
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.sqlite import parsing
 from scenarios.dialogue import Dialogue
@@ -99,7 +99,7 @@ class DialogueReader:
         """Whether cases are varied by an axis, or imported ones told apart by a name."""
         return bool(self._reader.execute(_VARIES_BY, (name,)).fetchone()[0])
 
-    def endings(self, *, status: Literal["generated", "failed"] | None = None) -> Iterator[Ending]:
+    def endings(self, *, status: CaseStatus | None = None) -> Iterator[Ending]:
         """Yield how cases ended, in their order; failures too, unless ``status`` says otherwise."""
         for page in self._pages(status):
             for row in page:

@@ -16,6 +16,8 @@ ENDING_COLUMNS = (
     " from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq"
 )
 """What :func:`ending_from` reads, and the tables it stands in."""
+CaseStatus = Literal["generated", "failed"]
+"""How a case that was played ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Ending:
 
     case: Case
     arm: str
-    status: Literal["generated", "failed"]
+    status: CaseStatus
     code: str | None
     reason: str | None
     epoch: int

@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from hipo.cli.terminal.log_options import LogFormat, LogLevel
 from hipo.cli.terminal.logs import logging_to_stderr
 from scenarios.log import logger
 from tests.hipo.cli.conftest import Hipo
@@ -70,7 +69,7 @@ def test_a_line_stands_above_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "stderr", terminal)
     console = Console(file=terminal, force_terminal=True, width=60)
     with (
-        logging_to_stderr(LogLevel.WARNING, LogFormat.TEXT),
+        logging_to_stderr("warning", "text"),
         Progress(console=console, transient=True) as bar,
     ):
         bar.add_task("half of it", total=2, completed=1)
@@ -83,7 +82,7 @@ def test_a_line_stands_above_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_a_server_sends_neither_drives_the_terminal_nor_poses_as_a_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with logging_to_stderr(LogLevel.INFO, LogFormat.TEXT):
+    with logging_to_stderr("info", "text"):
         fields = {"request_id": "a\x1b[31mb\u202ec"}
         logger("test").info("it said \x9b2J\n2026 info run: done", extra={"fields": fields})
     (line,) = capsys.readouterr().err.splitlines()
@@ -93,7 +92,7 @@ def test_what_a_server_sends_neither_drives_the_terminal_nor_poses_as_a_line(
 def test_as_json_it_drives_the_terminal_as_little_and_is_the_same(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with logging_to_stderr(LogLevel.INFO, LogFormat.JSON):
+    with logging_to_stderr("info", "json"):
         logger("test").info("it said \x9b2J\u202e")
     written = capsys.readouterr().err
     assert json.loads(written)["message"] == "it said \x9b2J\u202e"

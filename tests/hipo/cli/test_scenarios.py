@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from hipo.cli.scenarios.scenarios import ScenarioGroup
-from hipo.cli.terminal.console import harmless
+from hipo.cli.terminal.wrapping import harmless
 from scenarios.catalogue import PATH_VARIABLE, Catalogue
 from scenarios.graph import KnowledgeGraph
 from scenarios.spec import Scenario
@@ -144,13 +144,6 @@ def test_a_file_can_be_shown_by_its_path(bench, pack):
     code, out, _ = bench("show", "pack/my_car.yaml")
     assert code == 0
     assert out.startswith("My car  (my_car)\n")
-
-
-def test_text_of_a_file_cannot_drive_the_terminal(bench, pack):
-    damage(pack, "title: My car", 'title: "My \\e[31mcar"')
-    _, out, _ = bench("show", "my_car", "--scenario-dir", str(pack))
-    assert "\x1b" not in out
-    assert out.startswith("My \\x1b[31mcar")
 
 
 def test_yaml_keeps_what_no_terminal_shows(bench, pack):

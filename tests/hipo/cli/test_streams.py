@@ -16,6 +16,7 @@ import pytest
 
 from hipo.app.runs.run import Run
 from hipo.cli.main import run
+from tests.hipo.cli.conftest import damage
 
 ROOT = Path(__file__).resolve().parents[3]
 GENERATE = "generate --model offline/rules --scenarios used_car --turns 1 -n 2 -o run"
@@ -93,7 +94,7 @@ def test_any_encoding_of_the_terminal_will_do(
 HOSTILE = "\x1b]0;all is well\x07\x1b[8m\x9b2J\u202e"
 
 
-@pytest.mark.parametrize("command", ["verdict run {}", "runs tail run --count 2"])
+@pytest.mark.parametrize("command", ["verdict run {}", "runs tail run --count 2", "runs show run"])
 def test_no_cell_of_a_run_that_was_sent_drives_the_terminal(
     played: Path, tmp_path: Path, command: str
 ) -> None:
@@ -102,10 +103,18 @@ def test_no_cell_of_a_run_that_was_sent_drives_the_terminal(
         (case,) = database.execute("select id from cases").fetchone()
         database.execute("update arms set id = id || ?", (HOSTILE,))
         database.execute("update cases set fact = fact || ?", (HOSTILE,))
+        database.execute("update meta set value = value || ? where key = 'name'", (HOSTILE,))
     code, out, err = shell(tmp_path, command.format(case))
     assert (code, err) == (0, "")
     assert r"\x1b]0;all is well\x07\x1b[8m\x9b2J\x202e" in out
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(out)
+
+
+def test_text_of_a_file_cannot_drive_the_terminal(pack: Path) -> None:
+    damage(pack, "title: My car", 'title: "My \\e[31mcar"')
+    _, out, _ = shell(pack.parent, "scenarios show my_car --scenario-dir pack")
+    assert "\x1b" not in out
+    assert out.startswith("My \\x1b[31mcar")
 
 
 def test_json_keeps_what_is_not_shown(

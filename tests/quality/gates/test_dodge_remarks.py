@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from quality.gates.dodge_remarks import DodgeRemarks
+from quality.gates.dodge_remarks import DodgeRemarks, DodgeSettings
 
+NONE = DodgeSettings(most_dodge_remarks=0)
 REMARKS = [
     "That's not what I asked, is it?",
     "You didn't answer my question.",
@@ -31,14 +32,14 @@ def test_the_second_remark_of_a_dialogue_is_flagged(stage, remark):
     assert DodgeRemarks().check(once) == []
     [flag] = DodgeRemarks().check(stage.play(REMARKS[0], "It was sunny.", remark, "Yes, sunny."))
     assert (flag.turn, flag.severity, flag.code) == (4, 2.0, "dodge_remarks")
-    assert len(DodgeRemarks(0).check(once)) == 1
+    assert len(DodgeRemarks(NONE).check(once)) == 1
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_about_the_matter_is_no_remark(stage, question):
-    assert DodgeRemarks(0).check(stage.play(question, "It was sunny that day.")) == []
+    assert DodgeRemarks(NONE).check(stage.play(question, "It was sunny that day.")) == []
 
 
 def test_the_responder_may_say_so(stage):
     said = stage.play("Who did it?", REMARKS[1], "When was that?", REMARKS[1])
-    assert DodgeRemarks(0).check(said) == []
+    assert DodgeRemarks(NONE).check(said) == []

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from quality.gates.fact_leaked import FactLeaked
+from quality.gates.fact_leaked import FactLeaked, LeakSettings
 from quality.gates.protocol import GatedDialogue
 from scenarios.wording import sentences
 from tests.sixth_scheme.material import held, mediation, pear_tree, shared_secret
@@ -26,7 +26,7 @@ def test_half_of_it_is_enough(stage):
 
 def test_a_run_of_words_from_the_fact_is_enough_too(stage):
     asked = "And is it so that the wing and headlamp had to be replaced by somebody?"
-    [flag] = FactLeaked(share=1.0).check(stage.play(asked, "No."))
+    [flag] = FactLeaked(LeakSettings(leak_share=1.0)).check(stage.play(asked, "No."))
     assert flag.severity is not None
     assert flag.severity < 1
 

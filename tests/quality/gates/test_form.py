@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from quality.gates.empty_utterance import EmptyUtterance
-from quality.gates.refusal import Refusal
+from quality.gates.refusal import Refusal, RefusalSettings
 from quality.gates.repeated_turn import RepeatedTurn
-from quality.gates.sentence_count import SentenceCount
+from quality.gates.sentence_count import SentenceCount, SentenceSettings
 from quality.gates.truncated import Truncated, is_cut
-from quality.gates.word_count import WordCount
+from quality.gates.word_count import WordCount, WordSettings
 from tests.cpu_limit import cpu_limit
 
 
@@ -18,7 +18,7 @@ def test_a_third_sentence_is_one_too_many_for_either_role(stage):
     [flag] = SentenceCount().check(stage.answer(three))
     assert (flag.turn, flag.severity) == (3, 3.0)
     assert [f.turn for f in SentenceCount().check(stage.play(three, "I see."))] == [2]
-    assert SentenceCount(3).check(stage.answer(three)) == []
+    assert SentenceCount(SentenceSettings(max_sentences=3)).check(stage.answer(three)) == []
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_third_sentence_is_one_too_many_for_either_role(stage):
 def test_a_line_far_shorter_or_longer_than_people_talk_is_flagged(stage, text, count):
     [flag] = WordCount().check(stage.answer(text))
     assert (flag.turn, flag.severity) == (3, float(count))
-    assert WordCount(1, 100).check(stage.answer(text)) == []
+    assert WordCount(WordSettings(fewest_words=1, most_words=100)).check(stage.answer(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_person_who_will_not_answer_is_no_machine(stage, text):
 def test_further_phrases_are_taken_as_they_stand(stage):
     subject = stage.answer("Beep (boop) said the seller.")
     assert Refusal().check(subject) == []
-    assert len(Refusal(("beep  (BOOP)",)).check(subject)) == 1
+    assert len(Refusal(RefusalSettings(refusal_phrases=("beep  (BOOP)",))).check(subject)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "   ", "...", "\u200b", "-- !?"])

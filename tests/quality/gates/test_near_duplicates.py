@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.gates.near_duplicates import NearDuplicates
+from quality.gates.near_duplicates import DuplicateSettings, NearDuplicates
 
 SAID = (
     "Could you tell me what was done to the wing, and by whom?",
@@ -52,7 +52,7 @@ def test_two_arms_that_play_one_case_may_say_the_same(stage):
 
 
 def test_what_left_the_window_is_forgotten(stage):
-    gate = NearDuplicates(window=100)
+    gate = NearDuplicates(DuplicateSettings(duplicate_window=100))
     gate.add_and_check(stage.play(*SAID))
     for i in range(1, 101):
         gate.add_and_check(stage.play(f"Number {i}?", f"{i} times {i} is {i * i}.", repetition=i))
@@ -61,7 +61,7 @@ def test_what_left_the_window_is_forgotten(stage):
 
 
 def test_the_same_meaning_in_other_words_needs_embeddings(stage):
-    gate = NearDuplicates(cosine=0.9)
+    gate = NearDuplicates(DuplicateSettings(duplicate_cosine=0.9))
     one = np.array([1, 0], np.float32)
     assert gate.add_and_check(stage.play(*SAID), one) == []
     assert gate.add_and_check(stage.play(*SAID, arm="b"), one) == []
@@ -74,7 +74,7 @@ def test_the_same_meaning_in_other_words_needs_embeddings(stage):
 
 
 def test_vectors_beyond_the_window_are_forgotten_too(stage):
-    gate = NearDuplicates(window=100)
+    gate = NearDuplicates(DuplicateSettings(duplicate_window=100))
     axes = np.eye(151, dtype=np.float32)
     for i in range(150):
         gate.add_and_check(stage.play(f"{i}?", f"{i} {i}.", repetition=i), axes[i])

@@ -13,7 +13,7 @@ from hipo import generate
 from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
-from quality.gates.near_duplicates import NearDuplicates
+from quality.gates.near_duplicates import DuplicateSettings, NearDuplicates
 from quality.gates.runner import GateChecks
 from quality.gates.settings import gate_settings
 from quality.gates.shared_words import SharedWords
@@ -158,7 +158,7 @@ def test_the_same_case_of_another_arm_needs_no_embedding(stage):
 
 
 def test_what_was_embedded_late_is_compared_too(stage):
-    gate = NearDuplicates(cosine=0.9)
+    gate = NearDuplicates(DuplicateSettings(duplicate_cosine=0.9))
     gate.add_and_check(stage.play(*SAID), None)
     vector = np.array([1, 0], np.float32)
     gate.remember_meaning("earlier", vector)
