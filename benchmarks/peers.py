@@ -35,6 +35,8 @@ IN_FLIGHT = 256
 DIALOGUES = 1_000
 CHUNK = 500
 """Documents in a checkpoint of datatrove."""
+LONGEST_S = 900
+"""Seconds after which a peer that has not ended is taken to wait for ever."""
 HIPO = "hipo, compatible/, durable"
 
 
@@ -102,16 +104,20 @@ def _asked(peer: Peer, base_url: str, bodies: Path, calls: int) -> tuple[Took, s
     """Let a peer make all calls; return what they took, and its version.
 
     Raises:
-        RuntimeError: it broke off, or answers are missing.
+        RuntimeError: it broke off, does not end, or answers are missing.
     """
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [
-                _interpreter(peer), SCRIPTS / peer.script, base_url, bodies, str(IN_FLIGHT), folder,
-                *peer.arguments,
-            ],
-            env=_environment(Path(folder)), cwd=folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        try:
+            done = subprocess.run(
+                [
+                    _interpreter(peer), SCRIPTS / peer.script, base_url, bodies, str(IN_FLIGHT),
+                    folder, *peer.arguments,
+                ],
+                env=_environment(Path(folder)), cwd=folder, capture_output=True, text=True,
+                check=False, timeout=LONGEST_S,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"{peer.name} did not end within {LONGEST_S} s") from error
     if done.returncode != 0:
         raise RuntimeError(f"{peer.name} ended with {done.returncode}: {done.stderr[-500:]}")
     found = orjson.loads(done.stdout.splitlines()[-1])

@@ -62,6 +62,7 @@ MODELS = orjson.dumps({"object": "list", "data": [{"id": "bench", "object": "mod
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 _HEAD_ENDS = b"\r\n\r\n"
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_CLOSE = re.compile(rb"\r\nconnection: *close\r", re.IGNORECASE)
 
 
 class _Connection(asyncio.Protocol):
@@ -83,23 +84,28 @@ class _Connection(asyncio.Protocol):
         self._received += data
         while (end := self._received.find(_HEAD_ENDS)) >= 0:
             found = _LENGTH.search(self._received, 0, end)
+            last = _CLOSE.search(self._received, 0, end + 1) is not None
             whole = end + len(_HEAD_ENDS) + (int(found[1]) if found else 0)
             if len(self._received) < whole:
                 return
             request = bytes(self._received[:whole])
             del self._received[:whole]
             if request.startswith(b"GET "):  # some clients ask for the models before anything else
-                self._write(MODELS)
+                self._write(MODELS, last)
             else:
+                is_tactic = b"veracity_rationale" in request
                 loop = asyncio.get_running_loop()
-                loop.call_later(self._delay_s, self._complete, b"veracity_rationale" in request)
+                loop.call_later(self._delay_s, self._complete, is_tactic, last)
 
-    def _complete(self, is_tactic: bool) -> None:
-        self._write(next(REPLIES[is_tactic]))
+    def _complete(self, is_tactic: bool, last: bool) -> None:
+        self._write(next(REPLIES[is_tactic]), last)
 
-    def _write(self, body: bytes) -> None:
+    def _write(self, body: bytes, last: bool) -> None:
+        """Answer; some clients ask that the connection be closed then, and read until it is."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(_HEAD % len(body) + body)
+            if last:
+                self._transport.close()
 
 
 async def _serve(delay_s: float, port: int = 0) -> None:

@@ -62,7 +62,7 @@ def contamination(
     ),
     output_format: Format = JSON_SHAPES,
 ) -> int:
-    """Compare two sets of JSON lines or Parquet, in any format, by runs of words and by meaning.
+    """Compare two sets, JSON (lines) or Parquet in any format, by runs of words and by meaning.
 
     System messages do not count, nor does what both sets repeat in row after row. Text that is
     shared is told apart from form that is shared by how often it occurs, so give whole sets. What

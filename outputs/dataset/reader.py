@@ -1,4 +1,4 @@
-"""Read the rows of a data set on disk: JSON lines or Parquet, a file or a folder."""
+"""Read the rows of a data set on disk: JSON lines, JSON or Parquet, a file or a folder."""
 
 from __future__ import annotations
 
@@ -6,23 +6,31 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import orjson
+
 from outputs.contamination.comparable import Row
 from outputs.contamination.contamination import RowSet
+from outputs.dataset.manifest import MANIFEST
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.json_lines import json_lines
-from scenarios.text_file import shown_path
+from scenarios.text_file import read_bytes, shown_path, unmarked
 
 _LINES = (".jsonl", ".ndjson")
+_JSON = ".json"
+_MOST_JSON = 1 << 30
+"""Bytes of a file that is one JSON document: it is read as a whole."""
 _PARQUET = ".parquet"
 _PAGE = 512
 _HINT = "mend or leave out"
+_DOCUMENT = "a JSON object, or a list of them"
 
 
 def row_set(path: Path, name: str | None = None) -> RowSet:
     """Return the rows of a file, or of all data files of a folder in the order of their paths.
 
     Where a folder holds JSON lines they are read, and Parquet files, which then hold the same
-    rows again, are not.
+    rows again, are not. JSON files are read where a folder holds neither: each is a row, or a list
+    of rows.
 
     Raises:
         UsageError: there is nothing to read, or ``pyarrow`` is missing and needed.
@@ -35,7 +43,7 @@ def row_set(path: Path, name: str | None = None) -> RowSet:
 
     def rows() -> Iterator[Row]:
         for file in files:
-            yield from _parquet(file) if file.suffix == _PARQUET else _json_lines(file)
+            yield from _READERS[file.suffix](file)
 
     return RowSet(name or str(path), rows)
 
@@ -47,9 +55,9 @@ def data_files(path: Path) -> list[Path]:
         UsageError: there is none.
     """
     if path.is_file():
-        if path.suffix not in (*_LINES, _PARQUET):
+        if path.suffix not in _READERS:
             raise UsageError(
-                f"{path}: is neither .jsonl nor .parquet",
+                f"{path}: is neither .jsonl, .json nor .parquet",
                 "give rows in one of these forms, or make a run of the table with hipo import",
             )
         return [path]
@@ -58,8 +66,10 @@ def data_files(path: Path) -> list[Path]:
     found = [file for file in sorted(path.rglob("*")) if file.is_file()]
     lines = [file for file in found if file.suffix in _LINES]
     files = lines or [file for file in found if file.suffix == _PARQUET]
+    if not files and not (path / MANIFEST).is_file():  # of an export, JSON is what describes it
+        files = [file for file in found if file.suffix == _JSON]
     if not files:
-        raise UsageError(f"{path}: holds no .jsonl and no .parquet file", "give a data set")
+        raise UsageError(f"{path}: holds no .jsonl, .json or .parquet file", "give a data set")
     return files
 
 
@@ -68,6 +78,21 @@ def _json_lines(file: Path) -> Iterator[Row]:
         if not isinstance(row, dict):
             found, expected = f"a JSON {type(row).__name__}", "one JSON object per line"
             raise InputError([Problem(shown_path(file), number, "", found, expected, _HINT)])
+        yield row
+
+
+def _json(file: Path) -> Iterator[Row]:
+    """Yield the object that a file holds, or those of its list."""
+    try:
+        held = orjson.loads(unmarked(read_bytes(file, _MOST_JSON)))
+    except orjson.JSONDecodeError as error:
+        found = f"no JSON ({error})"
+        raise InputError([Problem(shown_path(file), None, "", found, _DOCUMENT, _HINT)]) from error
+    for number, row in enumerate(held if isinstance(held, list) else [held], start=1):
+        if not isinstance(row, dict):
+            where = f"item {number}" if isinstance(held, list) else ""
+            found = f"a JSON {type(row).__name__}"
+            raise InputError([Problem(shown_path(file), None, where, found, _DOCUMENT, _HINT)])
         yield row
 
 
@@ -82,3 +107,6 @@ def _parquet(file: Path) -> Iterator[Row]:
     except (ArrowException, OSError) as error:
         first = str(error).partition("\n")[0]
         raise UsageError(f"{file}: cannot be read as Parquet: {first}", "export it anew") from error
+
+
+_READERS = {**dict.fromkeys(_LINES, _json_lines), _JSON: _json, _PARQUET: _parquet}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,19 @@ def test_a_peer_that_is_not_installed_is_told_with_the_command(
     monkeypatch.setattr(peers, "ENVIRONMENTS", tmp_path)
     (row,) = measured("peers", {"quick": True})
     assert "curator is not installed: make bench-peers" in row.name
+
+
+def test_a_peer_that_does_not_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits(command: list[str], *, timeout: float, **_: object) -> None:
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    python = tmp_path / PEERS[0].environment / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    monkeypatch.setattr(peers, "ENVIRONMENTS", tmp_path)
+    monkeypatch.setattr(subprocess, "run", waits)
+    with pytest.raises(RuntimeError, match="Curator did not end within"):
+        peers._asked(PEERS[0], "http://127.0.0.1:9/v1", tmp_path / "bodies.json", 1)
 
 
 def test_every_peer_has_its_script_and_its_versions() -> None:

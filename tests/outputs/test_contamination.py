@@ -334,9 +334,34 @@ def test_a_line_that_is_no_object_is_named(tmp_path, line, message):
         list(row_set(file).rows())
 
 
+def test_json_files_are_a_row_or_a_list_of_rows_where_a_folder_holds_no_others(tmp_path):
+    (tmp_path / "1.json").write_text('\ufeff{"text":\n "x"}', encoding="utf-8")
+    (tmp_path / "2.json").write_text('[{"text": "y"}, {"text": "z"}]')
+    assert [row["text"] for row in row_set(tmp_path).rows()] == ["x", "y", "z"]
+    assert [row["text"] for row in row_set(tmp_path / "2.json").rows()] == ["y", "z"]
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    assert [row["text"] for row in row_set(tmp_path).rows()] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("held", "message"),
+    [("{", "found no JSON"), ('"x"', "found a JSON str"), ("[{}, 1]", "item 2: found a JSON int")],
+)
+def test_a_json_file_that_holds_no_row_is_named(tmp_path, held, message):
+    file = tmp_path / "a.json"
+    file.write_text(held)
+    with pytest.raises(
+        InputError, match=rf"a\.json: ?{message}.*expected a JSON object, or a list"
+    ):
+        list(row_set(file).rows())
+
+
 def test_what_holds_no_rows_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("x")
-    for path in (tmp_path, tmp_path / "a.csv", tmp_path / "none"):
+    export = tmp_path / "export"
+    export.mkdir()
+    (export / "manifest.json").write_text("{}")
+    for path in (export, tmp_path / "a.csv", tmp_path / "none"):
         with pytest.raises(UsageError):
             row_set(path)
 

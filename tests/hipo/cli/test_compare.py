@@ -98,6 +98,19 @@ def test_dialogues_of_others_are_read_in_the_usual_formats(hipo, run, tmp_path, 
     ]
 
 
+def test_a_folder_with_a_json_file_for_each_dialogue_is_read_as_it_is(hipo, run, tmp_path) -> None:
+    others = tmp_path / "theirs"
+    others.mkdir()
+    for number in range(2):  # as SDialog writes them, with what it knows beside the turns
+        said = [{"speaker": "Ann", "text": "Was it hit?"}, {"speaker": "Bo", "text": "No."}]
+        known = {"version": "0.5.3", "id": number, "complete": True, "context": None}
+        text = json.dumps({**known, "turns": said, "events": [], "notes": None}, indent=2)
+        (others / f"dialog_{number}.json").write_text(text, encoding="utf-8")
+    told = hipo("compare", run, "theirs", "--format", "json")
+    assert told.data["groups"][1]["dialogues"] == 2
+    assert figures(told.data)["line_length"][1] == 2
+
+
 def test_what_is_taken_up_is_known_whether_people_have_names_numbers_or_neither(
     hipo, run, tmp_path
 ) -> None:
@@ -180,7 +193,7 @@ def test_intervals_of_dialogues_without_scenario_are_the_same_in_any_order(hipo,
         (["mine", "--by", "goal", "--reference", "deceive"], "--reference deceive", "'deception'"),
         (["mine", "--by", "goal", "--role", "responder,judge"], "--role judge", "initiator"),
         (["mine", "nothing.jsonl"], "neither a file or folder nothing.jsonl nor a run", "mine"),
-        (["mine", "texts.csv"], "is neither .jsonl nor .parquet", "hipo import"),
+        (["mine", "texts.csv"], "is neither .jsonl, .json nor .parquet", "hipo import"),
         (["mine", "texts.jsonl"], "row 1 holds no lines of a dialogue", "messages"),
         (["mine", "--by", "goal", "--markers", "own.yaml"], "markers: variety", "name the list"),
         (["mine", "empty.jsonl"], "empty.jsonl: holds no line", "name another one"),
