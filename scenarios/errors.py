@@ -11,6 +11,11 @@ Severity = Literal["error", "warning"]
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """What an ``OSError`` says where there is no room: on the disk, of a quota, or for so large a file."""
+NO_TEMPORARY_FOLDER = (
+    "no folder for temporary files can be written",
+    "set TMPDIR to one that can; in a container, mount a volume at /tmp",
+)
+"""What is wrong where :func:`lacks_temporary_folder`, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ class Problem:
 
 class HipoError(Exception):
     """Root of every error that hipo raises on purpose."""
+
+
+def lacks_temporary_folder(error: BaseException) -> bool:
+    """Return whether ``tempfile`` found no folder, as where all of a container is read-only."""
+    return isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error)
 
 
 class UsageError(HipoError):

@@ -23,6 +23,7 @@ import orjson
 from numpy.typing import NDArray
 
 from pipeline.embeddings.minilm import MiniLm
+from pipeline.processors import processors
 from pipeline.search_path import module_path
 from pipeline.torch_setup import keep_tokenizers_quiet
 from prompts.plain_text import whole
@@ -41,7 +42,7 @@ class EmbeddingProcess:
 
         It leaves one processor to this one.
         """
-        threads = max(1, (os.cpu_count() or 1) - 1)
+        threads = max(1, processors() - 1)
         self._process = subprocess.Popen(  # noqa: S603 - a module of our own
             # -P: the user's folder may hold modules of the same names, which are none of ours
             [sys.executable, "-P", "-m", "pipeline.embeddings.process", folder],

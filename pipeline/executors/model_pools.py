@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.embeddings.embeddings import Device, Note, loading, sentence_encoder
+from pipeline.processors import processors
 from pipeline.providers.errors import Unreachable
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.protocol import Reply, Request
@@ -109,7 +110,7 @@ class ModelHost:
         self._open = open_model
         self._ask: Ask | None = None
         # Ray allows a process one thread unless it takes whole processors for itself.
-        os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // hosts))
+        os.environ["OMP_NUM_THREADS"] = str(max(1, processors() // hosts))
 
     async def ready(self) -> Answered | Failed:
         """Return whether what the model needs is installed here."""

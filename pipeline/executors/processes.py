@@ -13,6 +13,7 @@ import orjson
 
 from pipeline.executors.driver import Driver
 from pipeline.executors.places import LEAVE_S, kept_going
+from pipeline.processors import processors
 from pipeline.search_path import module_path
 
 _STDERR = 2
@@ -88,5 +89,5 @@ def _environment(count: int) -> dict[str, str]:
     It finds the modules that this process finds. The processors are shared where libraries for
     numbers would take all of them for each worker.
     """
-    threads = max(1, (os.cpu_count() or 1) // count)
+    threads = max(1, processors() // count)
     return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": module_path()}

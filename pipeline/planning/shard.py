@@ -37,9 +37,10 @@ class Shard:
         found = _WRITTEN.fullmatch(text.strip())
         index, of = (int(found[1]), int(found[2])) if found else (0, 0)
         if not 1 <= index <= of <= MOST:
+            last = of if 1 <= of <= MOST else 8
             raise UsageError(
                 f"{text!r} is no shard",
-                "write i/n, the i-th of n parts of the plan: 1/8 to 8/8",
+                f"write i/n, the i-th of n parts of the plan: 1/{last} to {last}/{last}",
             )
         return cls(index, of)
 

@@ -31,7 +31,13 @@ from pipeline.stopping.stop import (
     Stopped,
 )
 from pipeline.store.sqlite import no_room
-from scenarios.errors import DISK_FULL, RunError, UsageError
+from scenarios.errors import (
+    DISK_FULL,
+    NO_TEMPORARY_FOLDER,
+    RunError,
+    UsageError,
+    lacks_temporary_folder,
+)
 from scenarios.log import scrub
 from scenarios.plugins import place_in_plugin
 from scenarios.quick_records import quickly_made
@@ -335,9 +341,7 @@ def failure_of(error: Exception) -> JobFailure:
         RunError: ``error`` itself, where the run cannot go on: its store, for one, cannot be
             written.
     """
-    failure = (
-        error.failure if isinstance(error, JobFailed) else _foreseen(error) or _disk_full(error)
-    )
+    failure = error.failure if isinstance(error, JobFailed) else _foreseen(error) or _no_file(error)
     if failure is not None:
         return failure
     if isinstance(error, RunError):
@@ -375,8 +379,10 @@ def _foreseen(error: Exception) -> JobFailure | None:
     return None
 
 
-def _disk_full(error: Exception) -> JobFailure | None:
-    """Return what it means that a disk is full, which need not be that of the run."""
+def _no_file(error: Exception) -> JobFailure | None:
+    """Return what it means that a disk is full, which need not be the run's, or takes no files."""
+    if lacks_temporary_folder(error):
+        return JobFailure("usage", CONFIGURATION, *NO_TEMPORARY_FOLDER)
     if not isinstance(error, OSError) or error.errno not in DISK_FULL:
         return None
     # Libraries that lay down what they load do so in the folder for temporary files.

@@ -18,6 +18,7 @@ TRIES = 5
 
 _NETWORK = re.compile(
     r"nfs\d*|cifs|smb\w*|ncpfs|afs|lustre|gpfs|beegfs\w*|ceph|glusterfs|pvfs2|orangefs|davfs\d*"
+    r"|fhgfs\w*|wekafs|panfs|dvs"
     r"|fuse\.(?:sshfs|ceph\S*|glusterfs|s3fs|rclone|gcsfuse|blobfuse\d*|goofys|juicefs|davfs2|smb\S*"
     r"|beegfs\S*|moosefs|mfs\S*|afp\S*)"
 )
@@ -119,7 +120,9 @@ def refuse_network_disk(folder: Path, mounts: Path = MOUNTS) -> None:
     if kind is not None and _NETWORK.fullmatch(kind):
         raise UsageError(
             f"{folder} is on a network file system ({kind}), where a run's database can be damaged",
-            "choose a folder on a local disk (-o), and copy the finished run afterwards",
+            "copy the folder to a local disk, and use the copy"
+            if any(folder.glob("*.sqlite"))
+            else "choose a folder on a local disk (-o), and copy the finished run afterwards",
         )
 
 

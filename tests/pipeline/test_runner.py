@@ -7,6 +7,7 @@ import errno
 import pickle
 import tempfile
 from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,18 @@ def test_a_full_disk_that_is_not_that_of_the_run_is_named() -> None:
     failure = failure_of(OSError(errno.ENOSPC, "No space left on device"))
     assert failure.reason == "a disk is full: [Errno 28] No space left on device"
     assert failure.hint.startswith(f"free some space on the disk of {tempfile.gettempdir()} (")
+
+
+def test_where_no_temporary_file_can_be_made_it_is_told_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "none")])
+    with pytest.raises(FileNotFoundError) as raised:
+        tempfile.gettempdir()
+    failure = failure_of(raised.value)
+    assert (failure.kind, failure.code) == ("usage", "configuration")
+    assert failure.hint.startswith("set TMPDIR to one that can")
 
 
 def test_what_cannot_be_stored_of_an_exception_is_replaced_masked_or_cut() -> None:

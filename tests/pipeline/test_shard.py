@@ -73,5 +73,10 @@ def test_what_is_no_shard_is_refused_with_what_would_be_one(text):
         Recipe().with_changes({"shard": text})
 
 
+def test_of_parts_that_are_counted_from_0_those_from_1_are_named():
+    with pytest.raises(UsageError, match=r"found '0/4', .*: 1/4 to 4/4"):
+        Recipe().with_changes({"shard": "0/4"})
+
+
 def test_a_shard_is_stored_as_it_is_always_written():
     assert Recipe().with_changes({"shard": " 03/08 "}).shard == "3/8"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Literal
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from hipo.app.options.groups import OptionGroup
 from hipo.app.workers.wanted import MOST_WORKERS, RayWorkers
 from hipo.cli.options.plain import with_group
+from pipeline.processors import processors
 from scenarios.errors import UsageError
 
 Workers = int | RayWorkers | None
@@ -58,7 +58,7 @@ def _workers(
 ) -> Workers:
     if executor == "ray":
         return RayWorkers(
-            workers or min(os.cpu_count() or 1, MOST_WORKERS),
+            workers or min(processors(), MOST_WORKERS),
             ray_address,
             ray_model_actors or 1,
             ray_gpus_per_model,

@@ -17,7 +17,13 @@ from typer.exceptions import TyperException
 from hipo.cli.terminal.streams import ForgivingStream
 from hipo.cli.terminal.wrapping import harmless, terminal_width, wrapped
 from pipeline.stopping import stop
-from scenarios.errors import DISK_FULL, HipoError, RunError
+from scenarios.errors import (
+    DISK_FULL,
+    NO_TEMPORARY_FOLDER,
+    HipoError,
+    RunError,
+    lacks_temporary_folder,
+)
 from scenarios.located import shortened
 
 if TYPE_CHECKING:
@@ -241,6 +247,8 @@ def _unforeseen(error: BaseException) -> tuple[ExitCode, str]:
         name, why = shortened(str(error.filename), 200)[1:-1], (error.strerror or "").lower()
         code = ExitCode.STORE if error.errno in DISK_FULL else ExitCode.USAGE
         return code, f"error: {name}: {why}\n  {advice}"
+    if lacks_temporary_folder(error):
+        return ExitCode.USAGE, "error: " + "\n  ".join(NO_TEMPORARY_FOLDER)
     report = "please report it (HIPO_DEBUG=1 shows where it happened)"
     return ExitCode.INTERNAL, f"internal error: {told}; {report}"
 

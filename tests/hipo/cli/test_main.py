@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,12 @@ def test_a_folder_whose_name_is_no_text_here_is_told_before_a_command_runs(tmp_p
     assert done.returncode == 2
     assert "is no text in the encoding of this system (ascii)" in done.stderr
     assert "set PYTHONUTF8=1" in done.stderr
+
+
+def test_where_no_temporary_file_can_be_made_it_is_told_what_to_set(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "none")])
+    assert guarded(tempfile.gettempdir) == ExitCode.USAGE
+    assert "set TMPDIR to one that can" in capsys.readouterr().err

@@ -74,7 +74,18 @@ def test_network_disks_are_refused_by_name_with_a_way_out(tmp_path, folder, kind
     mounts.write_text(MOUNTS)
     with pytest.raises(UsageError, match=kind) as error:
         refuse_network_disk(Path(folder), mounts)
-    assert "local disk" in error.value.hint
+    assert "choose a folder on a local disk" in error.value.hint
+
+
+@pytest.mark.parametrize("kind", ["wekafs", "panfs", "dvs", "lustre"])
+def test_a_run_that_was_copied_to_a_disk_of_a_cluster_is_to_be_copied_back(tmp_path, kind):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"none {tmp_path} {kind} rw 0 0\n")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.sqlite").touch()
+    with pytest.raises(UsageError, match=kind) as error:
+        refuse_network_disk(tmp_path / "run", mounts)
+    assert error.value.hint == "copy the folder to a local disk, and use the copy"
 
 
 @pytest.mark.parametrize("folder", ["/home/local/run", "/var/runs", "/mnt/ntfs/x", "/homestead"])
