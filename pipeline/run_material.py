@@ -110,6 +110,20 @@ class RunMaterial:
         found = [self._scenario(name, hash_) for name, hash_ in newest.items()]
         return {s.id: s for s in sorted(found, key=lambda s: (s.category, s.id))}
 
+    @cached_property
+    def outdated(self) -> Mapping[str, str]:
+        """The ids of scenarios whose text was changed while the run was made, by each earlier hash."""
+        named = [
+            config.identity.scenarios for config in self.configs if config.identity is not None
+        ]
+        newest = {name: hash_ for scenarios in named for name, hash_ in scenarios.items()}
+        return {
+            hash_: name
+            for scenarios in named
+            for name, hash_ in scenarios.items()
+            if newest[name] != hash_
+        }
+
     @property
     def scenario_names(self) -> frozenset[str]:
         """The ids of the scenarios that are stored."""

@@ -7,11 +7,18 @@ from collections.abc import Iterable
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name spelled most like ``word``, or None where none is close."""
+    """Return the known name spelled most like ``word``, or None where none is close.
+
+    Where no name is, the only one of which it is the beginning, up to an underscore, counts as close.
+    """
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
-    matches = difflib.get_close_matches(word.casefold()[:200], list(by_folded), n=1, cutoff=0.6)
+    folded = word.casefold()[:200]
+    matches = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=0.6)
+    if not matches:
+        longer = [name for name in by_folded if name.startswith(f"{folded}_")]
+        matches = longer if len(longer) == 1 else []
     return by_folded[matches[0]] if matches else None
 
 

@@ -19,7 +19,8 @@ from outputs.dataset.foreign_rows import COUNTS, ForeignRows, write_companions
 from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
 from outputs.dataset.scheme_file import write_scheme
 from outputs.export.balance import Balance, balanced_column, classes_by_tag
-from outputs.export.facts import Seen, counts_to_note, export_facts
+from outputs.export.facts import Seen, export_facts
+from outputs.export.notes import export_notes, told_by
 from outputs.export.nothing_left import nothing_left
 from outputs.export.planning import planned_splits, played
 from outputs.export.splits import SplitPlan
@@ -34,11 +35,6 @@ from pipeline.rare_collections import rare_collections
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint, told_of_plugin
 from scenarios.schemes.model import Scheme
-
-_ALL_TEST = (
-    "every scenario is in the split test; a model that was tuned on these runs is to be asked the"
-    " test split of --splits 80,10,10 alone"
-)
 
 Documentation = Callable[[Path, ExportFacts], ExportFacts]
 """Writes what describes an export into its folder; returns the facts with what it found out."""
@@ -273,7 +269,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         "balance": 0 if job.balance is None else job.balance.dropped,
     }
     if not files:
-        raise nothing_left(found, options, _told_by(source), seen.without_row, left)
+        raise nothing_left(found, options, told_by(source), seen.without_row, left)
     write_companions(draft, _companions(found.scheme, options, files, draft))
     table = () if lengths is None else lengths.table()
     if lengths is not None and FORMATS.get(options.format).is_messages:
@@ -301,7 +297,10 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     )
     if document is not None:
         facts = document(draft, facts)
-    notes = (*left_out_notes(counted), *_notes(job, source, facts))
+    notes = (
+        *left_out_notes(counted),
+        *export_notes(job.found, job.options, job.plan, source, facts),
+    )
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
 
@@ -369,30 +368,3 @@ def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
     rendered = options.chosen_task.prompts
     found = None if rendered is None else rendered(scheme, options)
     return {} if found is None else {"prompts": found}
-
-
-def _told_by(source: RowSource) -> tuple[str, ...]:
-    """Return the notes of a source; none where it takes none."""
-    told: tuple[str, ...] = getattr(source, "notes", tuple)()
-    if isinstance(told, str):
-        raise TypeError(f"its notes are {told!r:.100}, expected a tuple of texts")
-    return told
-
-
-def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
-    notes = [*_told_by(source), *left_out_notes(counts_to_note(facts))]
-    if job.plan.splits == ("test",) and KINDS.get(job.options.kind).fractions == job.plan.fractions:
-        notes.append(_ALL_TEST)
-    notes += left_out_notes(job.found.people_remarks)
-    written = {file.split for file in facts.files}
-    notes += [
-        f"no row fell into {split}"
-        + (": nothing to train on; --splits 1,0,0 puts all there" if split == "train" else "")
-        for split in job.plan.splits
-        if split not in written
-    ]
-    notes += [
-        f"dialogues of {run} left out because an earlier run has the same case and arm: {n:,}"
-        for run, n in sorted(job.found.duplicates.items())
-    ]
-    return tuple(notes)

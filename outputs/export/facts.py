@@ -189,7 +189,7 @@ def _chosen(selection: Selection) -> dict[str, object]:
         for name in ("scenarios", "goals", "strategies", "arms", "languages")
         for value in [getattr(selection, name)]
     }
-    return {**named, "labels": selection.labels}
+    return {**named, "newest": selection.newest, "labels": selection.labels}
 
 
 def _generators(found: OpenSelection, seen: Seen) -> tuple[Generator, ...]:

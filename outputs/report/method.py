@@ -37,11 +37,26 @@ def method_section(run: Gathered) -> ReportSection:
         "What a section on methods says of a run. The whole recipe is in its run.yaml; scenarios, scheme "
         "and prompts are stored in the run."
     )
-    recipes = [config.recipe for config in run.material.configs]
-    changed = [name for name in _SHOWN if len({repr(one.get(name)) for one in recipes}) > 1]
-    if changed:
-        lead += f" Of what changed while it was made, the newest is shown: {', '.join(changed)}."
-    return ReportSection("method", "How it was made", lead, (settings, models))
+    return ReportSection("method", "How it was made", lead + _changed(run), (settings, models))
+
+
+def _changed(run: Gathered) -> str:
+    """Return what was changed while the run was made, in sentences; nothing where nothing was."""
+    material, told = run.material, ""
+    recipes = [config.recipe for config in material.configs]
+    names = [name for name in _SHOWN if len({repr(one.get(name)) for one in recipes}) > 1]
+    if names:
+        told += f" Of what changed while it was made, the newest is shown: {', '.join(names)}."
+    if material.outdated:
+        scenarios = ", ".join(sorted(set(material.outdated.values())))
+        told += (
+            f" The text of scenarios was changed, too: {scenarios}. Dialogues of earlier texts are among"
+            " those counted; hipo export --newest leaves them out."
+        )
+    used = {config.identity.templates for config in material.configs if config.identity} - {""}
+    if len(used) > 1:
+        told += f" Prompt templates were changed: dialogues are by one of {len(used)} sets of them."
+    return told
 
 
 def _settings(run: Gathered) -> Iterator[tuple[str, str]]:

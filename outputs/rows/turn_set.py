@@ -35,13 +35,17 @@ _READ_BY: Final = {
     VERIFIER: "the program that checks what is said",
 }
 _OWN: Final = (
+    Column(
+        "variation", "text",
+        f"What was varied beside the goal, as axis=value; several joined by '{SEPARATOR}'.",
+    ),
     TURN,
     Column("role", "text", "Who speaks."),
     Column("speaker", "text", "The name of who speaks."),
     Column("phase", "text", "The phase of a flow; null without a flow."),
     Column("kind", "text", "opening (fixed words) or improvised."),
     Column("text", "text", "The words."),
-)
+)  # fmt: skip
 _FLAGS: Final = (
     Column("turn_flags", "text", "Codes of the flags of this turn."),
     Column("dialogue_flags", "text", "Codes of the flags of the dialogue as a whole."),
@@ -101,6 +105,8 @@ class TurnRows:
         records = verification_records(batch)
         for selected in batch:
             base, in_phase = provenance(selected), phases(selected)
+            drawn = (f"{axis}={value}" for axis, value in selected.dialogue.case.variation)
+            base["variation"] = SEPARATOR.join(drawn)
             for turn in selected.dialogue.turns:
                 row = {
                     "id": f"{'/'.join(selected.key)}/{turn.index}",

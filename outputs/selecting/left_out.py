@@ -36,7 +36,7 @@ NO_REASON: Final = "no_reason"
 TELLING_REASON: Final = "telling_reason"
 INCOMPLETE: Final = "incomplete"
 WORDS: Final[Mapping[str, str]] = {
-    NOT_SELECTED: "not asked for (scenarios, goals, strategies, arms, languages)",
+    NOT_SELECTED: "not asked for (scenarios, goals, strategies, arms, languages, newest)",
     "pending": "pending: people have to decide",
     "discarded": "discarded",
     UNDECIDED: "not verified",

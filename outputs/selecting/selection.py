@@ -164,6 +164,8 @@ class OpenSelection:
     """By run: dialogues left out because an earlier run has the same case played by the same arm."""
     people_remarks: Counter[str] = field(default_factory=Counter)
     """Labels of people by what is to be known of them: left out, or of one person alone."""
+    outdated: Counter[str] = field(default_factory=Counter)
+    """By scenario: dialogues of a text of it that was changed while their run was made."""
 
     @property
     def scheme(self) -> Scheme:
@@ -192,6 +194,7 @@ class OpenSelection:
         """
         self.duplicates.clear()
         self.people_remarks.clear()
+        self.outdated.clear()
         seen: set[int] | None = set() if len(self.runs) > 1 else None
         for run in self.runs:
             kept = self.corpus_filter(run, verdicts)
@@ -210,6 +213,8 @@ class OpenSelection:
                 dialogue, people = entry.dialogue, _NOBODY
                 scenario = run.scenario_of(dialogue.case)
                 run.material.refuse_odd(dialogue, scenario)
+                if dialogue.case.scenario_fingerprint in run.material.outdated:
+                    self.outdated[scenario.id] += 1
                 if entry.people:
                     labelled = with_people_labels(run.scheme, dialogue, entry.people)
                     dialogue, people = labelled.dialogue, labelled.turns
@@ -280,6 +285,7 @@ class OpenSelection:
             scenarios=scenarios,
             goals=None if chosen.goals is None else goals_named(run.scheme, chosen.goals),
             languages=chosen.languages,
+            outdated=tuple(run.material.outdated) if chosen.newest else None,
         )
 
 

@@ -28,3 +28,6 @@ class Selection:
     labels: Labels = "adjudicated"
     """``adjudicated`` puts what an expert decided in review in place of what was declared, and what
     most people say where nothing was."""
+    newest: bool = False
+    """Whether, of a scenario whose text was changed while a run was made, dialogues of its newest text
+    alone are asked for."""

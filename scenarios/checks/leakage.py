@@ -38,15 +38,15 @@ def check_leakage(subject: CheckedScenario) -> Iterator[Problem]:
     windows = list(_windows(subject))
     for index, fact in enumerate(subject.scenario.facts):
         places: set[Place] = set()
-        told = (
+        others = (
             (path, text)
             for path, role, text in subject.strategy_texts()
             if role not in fact.knowers
         )
-        for path, text in (*windows, *told):
-            if path not in places and _tells(text, fact.text):
+        for path, text in (*windows, *others):
+            if path not in places and (told := _told(text, fact.text)):
                 places.add(path)
-                yield _leak(subject, path, text, index)
+                yield _leak(subject, path, text, index, f"shares {', '.join(sorted(told))} with")
         yield from _about(subject, index)
     if subject.similarity is not None:
         yield from _same_meaning(subject, windows)
@@ -67,23 +67,25 @@ def _windows(subject: CheckedScenario) -> Iterator[tuple[Place, str]]:
         )
 
 
-def _tells(text: str, fact: str) -> bool:
+def _told(text: str, fact: str) -> frozenset[str]:
+    """Return the stems by which a text gives a fact away; none where it does not."""
     stems = content_stems(fact)
     common = stems & content_stems(text)
     if len(common) < MIN_STEMS:
-        return False
-    return (
+        return frozenset()
+    tells = (
         len(common) / len(stems) >= STEM_SHARE
         or share(frozenset(shingles(fact, 4)), frozenset(shingles(text, 4))) >= RUN_SHARE
     )
+    return common if tells else frozenset()
 
 
-def _leak(subject: CheckedScenario, path: Place, text: str, index: int) -> Problem:
+def _leak(subject: CheckedScenario, path: Place, text: str, index: int, why: str) -> Problem:
     return subject.error(
         path,
         shortened(text, 90),
         f"nothing that gives away facts[{index}] ({subject.scenario.facts[index].id})",
-        hint="say less here, or choose another fact",
+        hint=f"it {why} the fact: say less here, or choose another fact",
         code="leak",
     )
 
@@ -128,6 +130,6 @@ def _same_meaning(
     for index, row in enumerate(rows):
         places: set[Place] = set()
         for (path, text), cosine in zip(windows, row, strict=True):
-            if cosine >= MEANING and path not in places and not _tells(text, facts[index].text):
+            if cosine >= MEANING and path not in places and not _told(text, facts[index].text):
                 places.add(path)
-                yield _leak(subject, path, text, index)
+                yield _leak(subject, path, text, index, "means nearly the same as")

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from hipo.app.options.recipe import RECIPE_OPTIONS
 from hipo.cli.main import run
 from outputs.speech.markers import load_markers
 from pipeline.importing.rows import ImportRow
 from pipeline.providers.prices import PriceTable
 from pipeline.quotas.file import read_quota
+from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import load_recipe
 from pipeline.tactics.tactics import TacticsFile
 from prompts.tasks.registry import load_task
@@ -54,8 +56,23 @@ def test_the_markers_are_read() -> None:
     assert markers.lists["listening"].whole_lines
 
 
+def test_the_fields_of_a_recipe_that_are_not_called_as_their_options_are_named() -> None:
+    part = PAGE.partition("## Recipe\n")[2].partition("<!-- file")[0]
+    called = {
+        (option.field, option.name)
+        for option in RECIPE_OPTIONS
+        if "." not in option.field and option.field not in {"n", "unreviewed", "real_names"}
+        if option.name != f"--{option.field.replace('_', '-')}"
+    }
+    assert set(re.findall(r"`(\w+)`\s\(`(--[\w-]+)`\)", part)) == called
+    known = {option.field.partition(".")[0] for option in RECIPE_OPTIONS}
+    for field in Recipe.model_fields.keys() - known:
+        assert f"`{field}`" in part, field
+
+
 def test_the_axes_are_read() -> None:
     axes = load_axes(FORMATS / "axes.yaml")
+    assert axes["power"].keys("power") == {"power": ("initiator", "responder")}
     assert axes["mood"].roles == ("initiator",)
     assert [value.id for value in axes["register"].values][-1] == "dialect"
     assert len(axes["register"].values) == len(load_axes()["register"].values) + 1

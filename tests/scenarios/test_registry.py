@@ -5,6 +5,7 @@ import pytest
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import as_shipped, load_scheme, scheme_names
+from scenarios.spelling import nearest
 
 
 def test_every_shipped_scheme_loads_under_its_own_name():
@@ -44,6 +45,13 @@ def test_a_mistyped_name_is_answered_with_the_nearest_and_the_list():
     with pytest.raises(UsageError, match="did you mean 'hipo'") as error:
         load_scheme("hipoo")
     assert "schemes:" in error.value.hint
+
+
+def test_a_name_of_which_only_the_beginning_was_written_is_suggested():
+    fields = ["scenarios", "scenario_dirs", "only_scenario_dirs", "max_requests", "max_tokens"]
+    assert nearest("only", fields) == "only_scenario_dirs"
+    assert nearest("max", fields) is None, "it is the beginning of two"
+    assert nearest("scenario", fields) == "scenarios", "what is spelled most like it goes before"
 
 
 def test_a_scheme_of_ones_own_is_given_by_its_path(tmp_path):

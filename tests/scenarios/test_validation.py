@@ -8,6 +8,7 @@ import pytest
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.validation import check_scenario
+from scenarios.wording import content_stems
 from scenarios.yaml_source import read_yaml
 
 Data = dict[str, Any]
@@ -20,6 +21,24 @@ def found(data: Data, scheme: Scheme, **options: Any) -> set[tuple[str, str, str
 
 def test_a_right_scenario_has_no_problem(boat, hipo):
     assert found(boat, hipo, shipped=True) == set()
+
+
+def test_a_lie_that_nobody_gains_by_is_odd_in_schemes_that_ship_alone(boat, hipo):
+    for fact in boat["facts"]:
+        fact["cover"] = [{**cover, "gain": "protects"} for cover in fact["cover"]]
+    assert {code for code, _, _ in found(boat, hipo)} == {"gain"}
+    boat["scheme"] = "white_lies"
+    assert found(boat, hipo.model_copy(update={"id": "white_lies"})) == set()
+
+
+def test_a_text_that_gives_a_fact_away_is_told_by_which_words(boat, hipo):
+    boat["summary"] = boat["facts"][0]["text"]
+    scenario = Scenario.model_validate(boat)
+    (leak,) = [
+        p for p in check_scenario(scenario, hipo) if (p.code, p.field) == ("leak", "summary")
+    ]
+    told = leak.hint.removeprefix("it shares ").partition(" with the fact")[0].split(", ")
+    assert set(told) == content_stems(boat["facts"][0]["text"])
 
 
 def test_todo_is_a_word_of_other_languages(boat, hipo):

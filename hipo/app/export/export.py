@@ -65,6 +65,7 @@ def export(
     goals: Sequence[str] | None = None,
     strategies: Sequence[str] | None = None,
     labels: Labels = "adjudicated",
+    newest: bool = False,
     overwrite: bool = False,
     extras: ExportExtras | None = None,
     **arguments: Unpack[ExportArguments],
@@ -88,6 +89,8 @@ def export(
         goals: goal labels; None is all.
         strategies: None is all.
         labels: ``declared`` leaves the speaker's label where an expert decided on another.
+        newest: whether, of a scenario that was changed while a run was made, dialogues of its newest
+            text alone are taken.
         overwrite: whether an earlier export in ``output`` is replaced.
         extras: what the set is compared with, and where it is sent.
         arguments: see :class:`ExportArguments`.
@@ -103,7 +106,7 @@ def export(
     wanted = verdict or KINDS.get(kind).verdict
     check_named("verdict", wanted, WantedVerdict)
     check_named("labels", labels, Labels)
-    selection = Selection(folders, wanted, *filters, labels=labels)
+    selection = Selection(folders, wanted, *filters, labels=labels, newest=newest)
     return make_data_set(selection, options, Path(output), extras, overwrite=overwrite)
 
 

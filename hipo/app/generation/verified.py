@@ -234,10 +234,10 @@ class _Rounds:
     @property
     def doing(self) -> str:
         """What is done at the moment: dialogues are judged while others are still played."""
-        if not self._playing:
-            return "judging what is there"
         outcome = self.verification.outcome
         judged = outcome.done + outcome.present
+        if not self._playing:
+            return f"judging what is there, {judged:,} judged"
         word = "playing" if self.accepted is None else "playing until enough are accepted"
         return f"{word}, {judged:,} judged"
 

@@ -15,7 +15,7 @@ from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.log import logger
-from scenarios.run_configuration import RunConfiguration
+from scenarios.run_configuration import RunConfiguration, RunIdentity
 
 _log = logger("run")
 
@@ -57,16 +57,25 @@ def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") ->
     changes = differences(joined(before), prepared.config) if before else []
     if changes:
         listed = "\n".join(f"  {change}" for change in changes)
-        fresh = prepared.config.arms.keys() - joined(before).arms.keys()
-        after = "the change is recorded"
-        if fresh:
-            after += "; other models or settings play all dialogues anew, beside those there are"
+        after = _then(joined(before), prepared.config)
         raise UsageError(
             f"{folder} holds a run of another configuration:\n{listed}",
             "choose another folder with -o, undo the change, leave the option out (what is stored "
             f"in the run is used), or go on regardless with --resume always ({after})",
         )
     return prepared
+
+
+def _then(before: RunIdentity, now: RunIdentity) -> str:
+    """Return what becomes of the dialogues that are there if a run goes on with a change."""
+    after = "the change is recorded"
+    if now.arms.keys() - before.arms.keys():
+        return f"{after}; other models or settings play all dialogues anew, beside those there are"
+    if any(before.scenarios.get(name, mark) != mark for name, mark in now.scenarios.items()):
+        after += "; cases of a changed scenario are played anew, beside those there are"
+    if before.templates != now.templates and before.scheme_fingerprint == now.scheme_fingerprint:
+        after += "; dialogues that are there stay as the earlier templates made them"
+    return after
 
 
 def opened(folder: Path, prepared: Prepared) -> RunStore:

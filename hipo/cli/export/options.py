@@ -129,6 +129,12 @@ GOALS = typer.Option([], "--goals", help="Goal labels.")
 STRATEGIES = typer.Option([], "--strategy", help="Of these strategies only.")
 ARMS = typer.Option([], "--arm", hidden=True, help="Of these arms only: beginnings of ids.")
 LANGUAGES = typer.Option([], "--language", hidden=True, help="Language codes.")
+NEWEST = typer.Option(
+    False,
+    "--newest",
+    hidden=True,
+    help="Of a scenario that was changed while a run was made, dialogues of its newest text alone.",
+)
 LABELS = typer.Option(
     "adjudicated",
     "--labels",
@@ -251,6 +257,7 @@ def chosen_dialogues(
     strategies: list[str] = STRATEGIES,
     arms: list[str] = ARMS,
     languages: list[str] = LANGUAGES,
+    newest: bool = NEWEST,
     labels: Labels = LABELS,
 ) -> Selection:
     """Return which dialogues of which runs are taken."""
@@ -261,6 +268,7 @@ def chosen_dialogues(
         strategies=_named(strategies),
         arms=_named(arms),
         languages=_named(languages),
+        newest=newest,
         labels=labels,
     )
 

@@ -37,6 +37,7 @@ def exported_as_text(data: DataSet) -> str:
     """Return what an export left behind in words."""
     facts = data.exported.facts
     made = plural(facts.dialogues, "dialogue")
+    shorter = "" if facts.options.get("prompt") == "short" else ", or take --prompt short"
     rows = [[name, number(n)] for name, n in data.rows.items()]
     lines = [
         f"{made}, {plural(facts.scenarios, 'scenario')}, {plural(facts.facts, 'fact')}",
@@ -46,7 +47,7 @@ def exported_as_text(data: DataSet) -> str:
         *(
             f"warning: {plural(one.over, 'row')} of {one.subset} may have more than "
             f"{DEFAULT_WINDOW:,} tokens, at which trainers cut by default, answer first: set "
-            "max_length (hipo train does), or take --prompt short"
+            f"max_length (hipo train does){shorter}"
             for one in facts.lengths
             if one.over
         ),

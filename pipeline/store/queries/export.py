@@ -42,6 +42,10 @@ _FILTERS = " and ".join(
         ("languages", "c.language"), ("verdicts", "verdict"),
     )
 )  # fmt: skip
+_FILTERS += (
+    " and (:outdated is null"
+    " or c.scenario_fingerprint not in (select value from json_each(:outdated)))"
+)
 # Put together of constants; what is asked for is bound by name.
 _PAGE_OF_DIALOGUES = f"""
     select d.seq, d.case_seq, d.arm_seq, a.id, {_NEWEST} as verdict, {_CASE}
@@ -106,6 +110,8 @@ class CorpusFilter:
     scenarios: tuple[str, ...] | None = None
     goals: tuple[str, ...] | None = None
     languages: tuple[str, ...] | None = None
+    outdated: tuple[str, ...] | None = None
+    """Fingerprints of scenarios of which no dialogues are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +258,7 @@ def _values(kept: CorpusFilter) -> dict[str, str | None]:
         "scenarios": kept.scenarios,
         "goals": kept.goals,
         "languages": kept.languages,
+        "outdated": kept.outdated,
     }
     return {k: None if v is None else orjson.dumps(v).decode() for k, v in fields.items()}
 

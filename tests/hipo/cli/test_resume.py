@@ -63,6 +63,7 @@ def test_changed_templates_are_named(offline: Hipo, tmp_path: Path) -> None:
     result = offline("-n", "1", "-o", "run", "--prompt-dir", "mine")
     assert result.code == 2
     assert "prompt templates:" in result.err
+    assert "dialogues that are there stay" in " ".join(result.err.split())
 
 
 def test_selection_limits_and_budget_may_change(hipo: Hipo) -> None:
