@@ -36,6 +36,7 @@ from hipo.cli.terminal.errors import ExitCode, ended
 from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.status_file import StatusFile
 from hipo.cli.terminal.wrapping import write_text
+from outputs.report.wording import bill
 from outputs.study.outcome import seats
 from outputs.study.page import study_table
 from outputs.study.study import study_as_json
@@ -115,11 +116,10 @@ def study_as_text(outcome: StudyOutcome) -> str:
         lines += ["", columns(*study_table(result, source))]
     lines.append("")
     for effort in result.efforts:
-        unknown = f", {plural(effort.unpriced_calls, 'call')} of unknown cost"
         lines.append(
             f"{effort.model}: {plural(effort.generated, 'dialogue')}, {number(effort.failed)} "
             f"failed, {plural(effort.calls, 'call')}, {number(effort.tokens)} tokens, "
-            f"{dollars(effort.cost_usd)}{unknown if effort.unpriced_calls else ''}"
+            + bill(effort.cost_usd, effort.unpriced_calls, effort.bound_usd)
         )
     if outcome.unjudged:
         lines.append(f"not judged: {reasons(outcome.unjudged)}; the same command tries them again")

@@ -8,7 +8,7 @@ from outputs.evaluation.cells import Cell, nothing, table_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import bill, count, dollars, percent
-from quality.evaluation.evaluation_record import EvaluatedModel
+from quality.evaluation.evaluation_record import AskingTook
 from scenarios.arms import UNKNOWN
 from scenarios.plural import plural
 
@@ -23,14 +23,14 @@ _KINDS = {
 def overview_section(evaluated: Evaluated) -> ReportSection:
     """Return what was asked, about what, and by whom it was answered."""
     record = evaluated.record
-    known = [model.cost_usd for model in record.models]
-    cost = sum(map(_known, record.models))
+    known = [took.cost_usd for took in record.took]
+    cost = sum(map(_known, record.took))
     tiles = Tiles(
         (
             Tile(count(record.set.items), "items", _KINDS[record.set.kind]),
             Tile(count(len(record.models)), "models"),
             Tile(count(len(evaluated.tasks)), "tasks", ", ".join(evaluated.modes)),
-            Tile(count(sum(model.requests for model in record.models)), "requests"),
+            Tile(count(sum(took.requests for took in record.took)), "requests"),
             Tile(
                 dollars(None if None in known else cost),
                 "cost",
@@ -86,40 +86,44 @@ def _tasks(evaluated: Evaluated) -> Table:
     return table_of("Tasks", header, rows)
 
 
-def _known(model: EvaluatedModel) -> float:
-    """Return what is known of a model's cost."""
-    return model.known_usd if model.cost_usd is None else model.cost_usd
+def _known(took: AskingTook) -> float:
+    """Return what is known of a cost."""
+    return took.known_usd if took.cost_usd is None else took.cost_usd
 
 
 def _known_of_all(evaluated: Evaluated) -> str:
     """Say what is known of a cost that is not known of every model; or nothing."""
-    models = evaluated.record.models
-    cost = sum(map(_known, models))
-    if any(model.bound_usd for model in models):
-        bound, unpriced = sum(m.bound_usd for m in models), sum(m.unpriced for m in models)
+    every = evaluated.record.took
+    cost = sum(map(_known, every))
+    if any(took.bound_usd for took in every):
+        bound, unpriced = sum(t.bound_usd for t in every), sum(t.unpriced for t in every)
         return bill(cost, unpriced, bound)
     return f"{dollars(cost)} where it is known" if cost else ""
 
 
-def cost_of(model: EvaluatedModel) -> str | Cell:
-    """Return what a model cost, and the most that it can have cost where usage was not told."""
-    if model.cost_usd is None and not (model.known_usd or model.bound_usd):
+def cost_of(took: AskingTook) -> str | Cell:
+    """Return what requests cost, and the most that they can have cost where usage was not told."""
+    if took.cost_usd is None and not (took.known_usd or took.bound_usd):
         return nothing("no prices are known for this model")
-    return bill(_known(model), model.unpriced, model.bound_usd)
+    return bill(_known(took), took.unpriced, took.bound_usd)
 
 
 def cost_section(evaluated: Evaluated) -> ReportSection:
     """Return what asking each model took."""
     header = ("model", "requests", "tokens read", "tokens written", "cost")
+    record = evaluated.record
+    named: list[tuple[str, AskingTook]] = [(model.name, model) for model in record.models]
+    if record.lost.requests:
+        named.append(("in flight when a process was killed", record.lost))
     rows = [
         [
-            model.name,
-            count(model.requests),
-            count(model.prompt_tokens),
-            count(model.completion_tokens),
-            cost_of(model),
+            name,
+            count(took.requests),
+            count(took.prompt_tokens),
+            count(took.completion_tokens),
+            cost_of(took),
         ]
-        for model in evaluated.record.models
+        for name, took in named
     ]
     lead = (
         "Requests that were sent for this evaluation. An answer that is stored is not asked for "

@@ -9,7 +9,7 @@ from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.unread import measured_in_signs
-from outputs.report.wording import count, dollars, duration, known_cost, percent, ratio, reasons
+from outputs.report.wording import bill, count, dollars, duration, percent, ratio, reasons
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report_rows import RequestCount
 from scenarios.plural import plural
@@ -97,14 +97,15 @@ def effort_section(run: Gathered) -> ReportSection:
         sent = sum(r.n for r in requests)
         failed = sum(r.n for r in requests if r.code != "ok")
         unpriced = sum(r.unpriced for r in requests)
-        cost = dollars(None if unpriced == sent else sum(r.cost_usd for r in requests))
+        cost = sum(r.cost_usd for r in requests)
+        bound = sum(r.charged_usd for r in requests) - cost
         rows.append(
             (
                 *_use(who, *use),
                 count(sent),
                 count(failed),
                 *map(count, tokens),
-                cost + (f" + {unpriced:,} of unknown cost" if 0 < unpriced < sent else ""),
+                bill(cost, unpriced, bound),
                 duration(quantile(times[use], 0.5)),
                 duration(quantile(times[use], 0.95)),
             )
@@ -159,7 +160,7 @@ def _totals(run: Gathered) -> Tiles:
     return Tiles(
         (
             Tile(
-                known_cost(state.cost_usd, state.unpriced_calls),
+                dollars(state.cost_usd),
                 "cost",
                 unpriced or f"{dollars(per)} a dialogue",
             ),

@@ -17,7 +17,6 @@ from outputs.report.wording import (
     NOTHING,
     count,
     dollars,
-    known_cost,
     moment,
     part,
     percent,
@@ -111,7 +110,7 @@ def overview_section(run: Gathered) -> ReportSection:
         remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
     elif unpriced:
         remark += f"; {plural(unpriced, 'call')} of unknown cost"
-    tiles.append(Tile(known_cost(run.state.cost_usd, unpriced), "cost", remark))
+    tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
     by_arm = outcome_sums(run, lambda part: part.arm)
     arms = tuple((name, *by_arm.get(arm, OutcomeSums()).cells) for arm, name in run.arms.items())
     lead = (

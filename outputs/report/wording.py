@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scenarios.plural import in_dollars, plural
+from scenarios.plural import ROUNDING_USD, in_dollars, plural
 from scenarios.terms import LabelValue
 
 if TYPE_CHECKING:
@@ -55,11 +55,6 @@ def dollars(cost: float | None) -> str:
     return "unknown" if cost is None else in_dollars(cost)
 
 
-def known_cost(cost: float | None, unknown: int) -> str:
-    """Return a cost beside which it is told of how many calls it is not known; of $0.00 that is all."""
-    return dollars(None if unknown and not cost else cost)
-
-
 def bill(cost: float | None, unknown: int, bound: float) -> str:
     """Return what calls have cost, and how much more that can be where it is not known of some.
 
@@ -71,7 +66,7 @@ def bill(cost: float | None, unknown: int, bound: float) -> str:
     if not unknown:
         return dollars(cost)
     known = f"{dollars(cost)} and " if cost else ""  # "$0.00 and ..." reads as if they were free
-    if not bound:
+    if bound <= ROUNDING_USD:
         return f"{known}{plural(unknown, 'call')} of unknown cost"
     return f"{known}at most {dollars(bound)} for {plural(unknown, 'call')} of unknown usage"
 

@@ -21,7 +21,7 @@ from outputs.report.page import (
     absent_section,
     render_page,
 )
-from outputs.report.wording import NOTHING, count, dimension_title, dollars, narrow, share
+from outputs.report.wording import NOTHING, bill, count, dimension_title, narrow, share
 from outputs.study.outcome import outcome_sentence, seats, shown_differences
 from outputs.study.study import (
     ALL_MODELS,
@@ -233,12 +233,10 @@ def _effort(study: StudyResult) -> ReportSection:
             count(effort.failed),
             count(effort.calls),
             count(effort.tokens),
-            dollars(effort.cost_usd)
-            + (f" + {plural(effort.unpriced_calls, 'call')} of unknown cost"
-               if effort.unpriced_calls and effort.cost_usd is not None else ""),
+            bill(effort.cost_usd, effort.unpriced_calls, effort.bound_usd),
         )
         for effort in study.efforts
-    )  # fmt: skip
+    )
     header = ("model", "dialogues", "failed", "calls", "tokens", "cost")
     table = Table("What it took, judges included", header, rows)
     return ReportSection(

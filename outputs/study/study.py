@@ -81,8 +81,10 @@ class Effort:
     calls: int
     tokens: int
     cost_usd: float | None
-    """None: unknown for every call."""
+    """What is known of it; None: nothing."""
     unpriced_calls: int
+    bound_usd: float
+    """The most that those can have cost whose price is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ def read_study(runs: Sequence[Path]) -> StudyResult:
                     calls=state.calls,
                     tokens=state.prompt_tokens + state.completion_tokens,
                     cost_usd=state.cost_usd,
-                    unpriced_calls=state.unpriced_calls,
+                    unpriced_calls=state.unpriced_calls + state.calls_in_flight,
+                    bound_usd=state.bound_usd,
                 )
             )
     if not schemes:
@@ -267,8 +270,8 @@ def study_as_json(study: StudyResult) -> dict[str, object]:
     ``judged``; ``differences``: of strategies from ``direct`` with the same model, with ``value``,
     ``low``, ``high``; ``wins``: objects with ``strategy``, ``model`` (None: all together),
     ``source``, ``won``, ``tied``, ``scenarios``; ``efforts``: objects with ``model``, ``run``,
-    ``generated``, ``failed``, ``calls``, ``tokens``, ``cost_usd`` (None: unknown) and
-    ``unpriced_calls``.
+    ``generated``, ``failed``, ``calls``, ``tokens``, ``cost_usd`` (None: unknown),
+    ``unpriced_calls`` (not in it) and ``bound_usd``, the most that those can have cost.
     """
     return {
         "scheme": study.scheme.name,
@@ -302,7 +305,7 @@ def study_as_json(study: StudyResult) -> dict[str, object]:
             {
                 "model": e.model, "run": str(e.run), "generated": e.generated, "failed": e.failed,
                 "calls": e.calls, "tokens": e.tokens, "cost_usd": e.cost_usd,
-                "unpriced_calls": e.unpriced_calls,
+                "unpriced_calls": e.unpriced_calls, "bound_usd": e.bound_usd,
             }
             for e in study.efforts
         ],

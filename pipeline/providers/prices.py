@@ -25,6 +25,8 @@ MILLION = 1_000_000
 WRITE_SHARE = 1.25
 """What Anthropic, and OpenAI from GPT-5.6 on, take for a prompt token that is written to the cache, as a
 share of the price of the others."""
+LONG_WRITE_SHARE = 2.0
+"""What Anthropic takes for one that is written for an hour."""
 _WILDCARDS = re.compile(r"[*?[]")
 
 
@@ -45,16 +47,17 @@ class Price:
     """Of a request that is longer; what the cache serves or takes costs more by as much."""
     long_output: float = 0.0
 
-    @property
-    def _write_rate(self) -> float:
-        return WRITE_SHARE * self.input if self.cache_write is None else self.cache_write
+    def _write_rate(self, *, kept_long: bool) -> float:
+        usual = WRITE_SHARE * self.input if self.cache_write is None else self.cache_write
+        return max(usual, LONG_WRITE_SHARE * self.input) if kept_long else usual
 
     def cost(self, usage: Usage) -> float:
         """Return the USD that ``usage`` costs; reasoning tokens are part of the completion."""
         cached_rate = self.input if self.cached_input is None else self.cached_input
         fresh = max(usage.prompt - usage.cached - usage.cache_written, 0)
         spent = fresh * self.input + usage.cached * cached_rate + usage.completion * self.output
-        return (spent + usage.cache_written * self._write_rate) / MILLION
+        spent += (usage.cache_written - usage.written_long) * self._write_rate(kept_long=False)
+        return (spent + usage.written_long * self._write_rate(kept_long=True)) / MILLION
 
     def of_request(self, prompt_tokens: int) -> Price:
         """Return the price of a request with a prompt of this length."""
@@ -84,14 +87,22 @@ class Price:
             self.long_output * factor,
         )
 
-    def worst(self, prompt_tokens: int, max_tokens: int, n: int = 1) -> float:
-        """Return the most USD a request can cost: nothing cached, every sample at full length."""
+    def worst(
+        self, prompt_tokens: int, max_tokens: int, n: int = 1, *, kept_long: bool = False
+    ) -> float:
+        """Return the most USD a request can cost: nothing cached, every sample at full length.
+
+        ``kept_long``: whether its prompt may be written to the cache for an hour.
+        """
         prices = (self, self.of_request(prompt_tokens))
+        rates = (
+            max(one.input, one.cached_input or 0.0, one._write_rate(kept_long=kept_long))
+            for one in prices
+        )
         return (
             max(
-                prompt_tokens * max(one.input, one.cached_input or 0.0, one._write_rate)
-                + n * max_tokens * one.output
-                for one in prices
+                prompt_tokens * rate + n * max_tokens * one.output
+                for one, rate in zip(prices, rates, strict=True)
             )
             / MILLION
         )

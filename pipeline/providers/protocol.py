@@ -14,6 +14,8 @@ from scenarios.quick_records import quickly_made
 
 Structured = Literal["native", "instruct"]
 FinishReason = Literal["stop", "length", "refusal", "other"]
+CACHE_FIELD = "cache_control"
+"""Field with which Anthropic is asked to keep a prompt, for minutes or for an hour."""
 
 
 @quickly_made
@@ -105,7 +107,8 @@ class Usage:
     """Tokens one request cost.
 
     ``cached`` (read from the endpoint's cache) and ``cache_written`` are parts of ``prompt``,
-    ``reasoning`` is a part of ``completion``.
+    ``written_long`` (for an hour, not for minutes) is a part of ``cache_written``, ``reasoning`` one
+    of ``completion``.
     """
 
     prompt: int
@@ -113,6 +116,7 @@ class Usage:
     cached: int = 0
     reasoning: int = 0
     cache_written: int = 0
+    written_long: int = 0
 
 
 @quickly_made

@@ -10,7 +10,7 @@ from hashlib import blake2b
 import orjson
 
 from pipeline.providers.failures import broken_body, no_json
-from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
+from pipeline.providers.protocol import CACHE_FIELD, Choice, FinishReason, Reply, Request, Usage
 from pipeline.providers.untrusted import count, identifier
 from pipeline.providers.wire_openai import finish_of, if_counted
 
@@ -105,7 +105,9 @@ def call_of(request: Request, *, cached: bool = False) -> Call:
         ],
     }
     if system:
-        mark = {"cache_control": {"type": "ephemeral"}} if cached else {}
+        # A mark for minutes before one for an hour would be refused.
+        own = request.parameters.extra.get(CACHE_FIELD, {"type": "ephemeral"})
+        mark = {CACHE_FIELD: own} if cached else {}
         arguments["system"] = [{"type": "text", "text": system, **mark}]
     if request.structured == "native":
         arguments["output_config"] = {
@@ -167,6 +169,8 @@ def read_usage(data: object) -> Usage | None:
     fresh, completion, read, written = counts.values()
     if fresh is None or completion is None:
         return None
+    kept = data.get("cache_creation")
+    hourly = count(kept.get("ephemeral_1h_input_tokens")) if isinstance(kept, dict) else None
     details = data.get("output_tokens_details")
     thinking = count(details.get("thinking_tokens")) if isinstance(details, dict) else None
     return Usage(
@@ -175,4 +179,5 @@ def read_usage(data: object) -> Usage | None:
         cached=read or 0,
         reasoning=min(thinking or 0, completion),
         cache_written=written or 0,
+        written_long=min(hourly or 0, written or 0),
     )

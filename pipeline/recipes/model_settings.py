@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from pipeline.providers.prices import PriceSetting
+from pipeline.providers.registry import PROVIDERS
 from pipeline.providers.untrusted import MOST_TOKENS
 from scenarios.arms import StructuredWish
 from scenarios.strict import Strict
@@ -41,17 +42,27 @@ class ModelSettings(Strict):
         """Return these settings with gaps filled from ``default``.
 
         Sampling parameters are always inherited. The address, the key and the other endpoint
-        settings only are where the provider is the same, the price only where the model is.
+        settings only are where the provider is the same, the price only where the model is. A
+        default that names no model has them for whichever is asked elsewhere than in this process.
         """
         model = self.model or default.model
         own = self.model_dump(exclude_none=True, include=set(ModelSettings.model_fields))
         inherited = default.model_dump(exclude_none=True)
-        if _provider(model) != _provider(default.model):
+        shares = _shares_endpoint(model, default.model)
+        if not shares:
             for field in _ENDPOINT_FIELDS:
                 inherited.pop(field, None)
-        if model != default.model:
+        if not shares or default.model not in (None, model):
             inherited.pop("price", None)
         return ModelSettings.model_validate({**inherited, **own})
+
+
+def _shares_endpoint(model: str | None, default: str | None) -> bool:
+    """Return whether what is said of the endpoint of a default holds for a model."""
+    if default is not None:
+        return _provider(model) == _provider(default)
+    entry = PROVIDERS.find(_provider(model))
+    return entry is None or not entry.is_local
 
 
 def _provider(model: str | None) -> str:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.prices import Price
-from pipeline.providers.protocol import Choice, Reply, Request, Usage
+from pipeline.providers.protocol import CACHE_FIELD, Choice, Reply, Request, Usage
 from pipeline.spending.budget import Reservation
 from pipeline.store.call_rows import RequestOrigin, RequestRow
 from pipeline.store.excess import Excess
@@ -66,7 +66,8 @@ def bound_of(request: Request, price: Price | None, excess: Excess) -> Bound:
     """Bound what a request can use at an endpoint that is known to count so much more."""
     prompt = prompt_bound(request) + excess.prompt_tokens
     each = math.ceil(request.parameters.max_tokens * excess.answers)
-    usd = None if price is None else price.worst(prompt, each, request.n)
+    kept_long = CACHE_FIELD in request.parameters.extra
+    usd = None if price is None else price.worst(prompt, each, request.n, kept_long=kept_long)
     return Bound(prompt, each * request.n, usd)
 
 

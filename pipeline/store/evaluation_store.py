@@ -152,12 +152,15 @@ class EvaluationStore(OpenDatabase):
         return read_charges(self._connection)
 
     def usage(self) -> dict[str, ModelUsage]:
-        """Return what asking each model took, by ``provider/name``."""
+        """Return what asking each model took, by ``provider/name``.
+
+        Under ``""`` stands what was in flight when a process was killed: nobody knows whom that asked.
+        """
         rows = self._connection.execute(
             "select model, count(*), sum(prompt_tokens), sum(completion_tokens),"
             " case when count(cost_usd) = count(*) then sum(cost_usd) end,"
             " coalesce(sum(cost_usd), 0), count(*) - count(cost_usd), coalesce(sum(charged_usd), 0)"
-            " from requests where model != '' group by 1"
+            " from requests group by 1"
         )
         return {model: ModelUsage(*figures) for model, *figures in rows}
 

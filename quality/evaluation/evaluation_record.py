@@ -89,13 +89,9 @@ class EvaluatedTask(_Recorded):
     """How many draws of worked examples each item was asked with."""
 
 
-class EvaluatedModel(_Recorded):
-    """One model, and what asking it took."""
+class AskingTook(_Recorded):
+    """What some requests took."""
 
-    name: str
-    """``provider/name``."""
-    base: str | None = None
-    """Of an adapter: the model that it was trained on, as it is named here or on disk."""
     requests: int = Field(default=0, ge=0)
     """Sent for this evaluation; what was stored already is not asked again."""
     prompt_tokens: int | None = None
@@ -110,6 +106,15 @@ class EvaluatedModel(_Recorded):
     """The most that those of them can have cost whose price is known."""
 
 
+class EvaluatedModel(AskingTook):
+    """One model, and what asking it took."""
+
+    name: str
+    """``provider/name``."""
+    base: str | None = None
+    """Of an adapter: the model that it was trained on, as it is named here or on disk."""
+
+
 class EvaluationRecord(_Recorded):
     """Everything beside the rows of results that a page about them needs."""
 
@@ -121,6 +126,13 @@ class EvaluationRecord(_Recorded):
     set: EvaluatedSet
     tasks: tuple[EvaluatedTask, ...]
     models: tuple[EvaluatedModel, ...]
+    lost: AskingTook = AskingTook(cost_usd=0.0)
+    """What was in flight when a process of the evaluation was killed, whichever model it asked."""
+
+    @property
+    def took(self) -> tuple[AskingTook, ...]:
+        """What asking took: each model, and what was lost."""
+        return (*self.models, self.lost)
 
     def title(self, dimension: str) -> str:
         """Return what people call a dimension, in few words."""

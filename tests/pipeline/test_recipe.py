@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from hipo.app.options.recipe import OPTION_OF, RECIPE_OPTIONS, overridden
 from hipo.app.options.values import split
+from pipeline.providers.prices import PriceSetting
 from pipeline.recipes.model_settings import Models, ModelSettings
 from pipeline.recipes.recipe import Recipe
 from pipeline.recipes.source import load_recipe, recipe_names
@@ -311,3 +312,19 @@ def test_a_change_of_a_field_that_does_not_exist_is_a_mistake_of_the_user() -> N
         load_recipe("hipo-paper").with_changes({"n": 0})
     with pytest.raises(UsageError, match=r"expected a number from 1 to 4096, or auto$"):
         load_recipe("hipo-paper").with_changes({"limits": {"max_concurrency": "many"}})
+
+
+def test_an_address_and_a_price_without_a_model_are_for_the_one_that_an_option_names() -> None:
+    own = {"base_url": "http://127.0.0.1:8000/v1", "api_key_env": "GATEWAY_KEY"}
+    price = {"input": 1, "output": 2}
+    recipe = Recipe.model_validate({"models": {"default": {**own, "price": price}}})
+
+    def named(model: str, role: str) -> ModelSettings:
+        return overridden(recipe, {"models.default.model": model}).models.role(role)
+
+    for role in ("initiator", "responder", "reflector"):
+        one = named("openai/m", role)
+        assert (one.base_url, one.api_key_env) == tuple(own.values()), "not at the provider's own"
+        assert one.price == PriceSetting.model_validate(price)
+        here = named("offline/rules", role)
+        assert (here.base_url, here.api_key_env, here.price) == (None, None, None)

@@ -13,6 +13,7 @@ from pipeline.providers.hf.location import base_of_adapter
 from pipeline.store.answers import EvaluationSeat
 from pipeline.store.evaluation_store import EvaluationStore, Identity, ModelUsage
 from quality.evaluation.evaluation_record import (
+    AskingTook,
     DrawnEvenly,
     EvaluatedModel,
     EvaluatedSet,
@@ -159,6 +160,7 @@ def _record(
             _model(name, usage.get(name, ModelUsage()))
             for name in dict.fromkeys(seat.model for seat in seats)
         ),
+        lost=AskingTook(**_took(usage.get("", ModelUsage(cost_usd=0.0)))),
     )
 
 
@@ -187,11 +189,18 @@ def _model(name: str, used: ModelUsage) -> EvaluatedModel:
     return EvaluatedModel(
         name=name,
         base=base_of_adapter(place) if provider == "hf" else None,
-        requests=used.requests,
-        prompt_tokens=used.prompt_tokens,
-        completion_tokens=used.completion_tokens,
-        cost_usd=used.cost_usd,
-        known_usd=used.known_usd,
-        unpriced=used.unpriced,
-        bound_usd=max(0.0, round(used.charged_usd - used.known_usd, 9)),
+        **_took(used),
     )
+
+
+def _took(used: ModelUsage) -> dict[str, Any]:
+    """Return what requests took, as it is recorded."""
+    return {
+        "requests": used.requests,
+        "prompt_tokens": used.prompt_tokens,
+        "completion_tokens": used.completion_tokens,
+        "cost_usd": used.cost_usd,
+        "known_usd": used.known_usd,
+        "unpriced": used.unpriced,
+        "bound_usd": max(0.0, round(used.charged_usd - used.known_usd, 9)),
+    }

@@ -29,7 +29,8 @@ class Charges:
     unpriced_calls: int
     """Requests whose cost is unknown; they are not in ``cost_usd``."""
     cost_usd: float | None
-    """What the calls of known cost came to; None where the cost of none is known."""
+    """What the calls of known cost came to; None where that is nothing and the cost of others is not
+    known: a call that failed costs nothing, and says nothing of those that did not."""
     charged_usd: float
     """What counts against a budget: ``cost_usd``, and the most that calls with a price and of
     unknown usage can have cost."""
@@ -57,5 +58,10 @@ def read_charges(connection: sqlite3.Connection) -> Charges:
     if row is None:
         raise damaged(path_of(connection), "it does not say what was spent")
     calls, hits, prompt, completion, unpriced, cost, usd, tokens = row
-    known = None if calls and unpriced == calls else float(cost)
+    known = known_cost(float(cost), unpriced)
     return Charges(calls, hits, prompt, completion, unpriced, known, float(usd), int(tokens))
+
+
+def known_cost(usd: float, unpriced: int) -> float | None:
+    """Return what calls of known cost came to, beside others of unknown cost: None for nothing."""
+    return None if unpriced and not usd else usd

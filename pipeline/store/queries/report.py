@@ -127,7 +127,8 @@ _ASKED_AGAIN = """
     group by 1 order by 1 desc"""
 _REQUESTS = """
     select role, model, code, count(*), sum(n_asked), coalesce(sum(prompt_tokens), 0),
-        coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0), sum(cost_usd is null)
+        coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0), sum(cost_usd is null),
+        coalesce(sum(charged_usd), 0)
     from requests group by 1, 2, 3 order by 1, 2, 3"""
 _LATENCIES = """
     select role, model, cast(round(latency_s * 1000) as integer), count(*)

@@ -149,6 +149,8 @@ class RequestCount:
     cost_usd: float
     unpriced: int
     """Requests whose cost is unknown."""
+    charged_usd: float
+    """What all of them can have cost at most, as far as a price is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import orjson
 
 from pipeline.store.answering_models import AnsweringModel, read_answering_models
 from pipeline.store.flight_mark import HELD, MARKS
-from pipeline.store.queries.charges import Charges
+from pipeline.store.queries.charges import Charges, known_cost
 from pipeline.store.queries.left_batches import LeftBatch, left_batches
 from pipeline.store.queries.verdict_counts import VerdictCounts, read_verdict_counts
 from pipeline.store.sqlite import parsing
@@ -189,7 +189,7 @@ def _state(
         completion_tokens=completion,
         cached_tokens=cached,
         reasoning_tokens=reasoning,
-        cost_usd=None if calls and unpriced == calls else cost,
+        cost_usd=known_cost(cost, unpriced),
         unpriced_calls=unpriced,
         charged_usd=charged_usd,
         charged_tokens=charged_tokens,
