@@ -124,6 +124,12 @@ def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapp
     return {has: kept * sum(missing.values()), **{k: v * given_up for k, v in missing.items()}}
 
 
+def keeping_to(weights: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the weights of veracity for who has lied about what is asked: it is not taken back by half."""
+    kept = {label: weight for label, weight in weights.items() if label not in ("None", "Manner")}
+    return kept if any(kept.values()) else {LIE: 1}
+
+
 def has_unsaid(asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]) -> bool:
     """Whether an authored line could be said now."""
     return any(_unsaid(asked, cast, wanted))

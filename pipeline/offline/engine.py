@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import orjson
 
@@ -10,6 +11,7 @@ from pipeline.offline.authored import (
     authored_answer,
     authored_question,
     free_to_change,
+    keeping_to,
     weighed,
 )
 from pipeline.offline.dice import Dice, hash_texts
@@ -26,6 +28,7 @@ from pipeline.offline.staging import cast_of
 from pipeline.offline.tactics import (
     ACT,
     INTENTION,
+    LIE,
     REPERTOIRE,
     VERACITY,
     Tactic,
@@ -40,6 +43,8 @@ from pipeline.offline.tactics import (
 __all__ = ["PromptNotUnderstood", "answer"]
 
 _STEADY, _LOOSE, _WORDS, _NEAREST = 1, 2, 3, 4
+_PLAIN = 80
+"""Percent of the grammar's lines that are said plainly, as far as nothing else is wanted."""
 
 
 def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
@@ -78,6 +83,7 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     scene = read_scene(asked, cast)
     weights: Mapping[str, int] = veracity_weights(goal_mark(goal), detailed=scene.detailed)
     weights = weighed(asked, cast, weights) if cast else weights
+    weights = keeping_to(weights) if cast and scene.keeps_to else weights
     tactic = _drawn(asked, goal, wanted, weights, (state, seed))
     # What the truth is to become is drawn before a line is looked for: lines that were written for a
     # question would have it follow from the question, and so from the place of the answer.
@@ -91,6 +97,8 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     falsehood = cast.falsehood(spoken.line) if cast and spoken and text else ""
     if not text:
         steady = Dice(state, _NEAREST)
+        if steady.chance(_PLAIN):
+            tactic = _plainly(tactic, wanted, _open_labels(asked))
         tactic, text = _in_other_words(asked, scene, tactic, named, (steady, dice))
     answered: dict[str, object] = {}
     for field in asked.fields:
@@ -137,6 +145,18 @@ def _in_other_words(
     if found.tactic.intention == found.line.labels.get(INTENTION):
         return found.tactic, found.line.text
     return found.tactic, speak_on(found.line.text, scene, found.tactic, dice)
+
+
+def _plainly(tactic: Tactic, wanted: Mapping[str, str], open_acts: Sequence[str]) -> Tactic:
+    """Return the labels with which most people would say it, as far as nobody wants others."""
+    act = "Commissives" if tactic.veracity == "None" else "Representatives"
+    if ACT not in wanted and (not open_acts or act in open_acts):
+        tactic = replace(tactic, act=act)
+    told = tactic.veracity == "Quantity"
+    answers = told or tactic.veracity in (LIE, "Manner")
+    if INTENTION not in wanted and answers and (told or tactic.intention == "Motivate"):
+        tactic = replace(tactic, intention="Inform")
+    return tactic
 
 
 def _drawn(

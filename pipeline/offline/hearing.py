@@ -80,6 +80,27 @@ def hear(answer: str, scene: StagedScene | None, speaker: str, hearer: str) -> H
     return Heard(form, named=_first_in(low, issues) if form == REFUSED else "")
 
 
+def claims_heard(
+    answers: Iterable[str], scene: StagedScene, speaker: str, hearer: str
+) -> frozenset[str]:
+    """Return the ids of what was claimed in answers, be it true or not."""
+    said = tuple(answers)
+    low = " ".join(said).lower()
+    written = {
+        claim
+        for line in scene.lines.responder
+        for claim in line.claims
+        if any(says(answer, line.text) for answer in said)
+    }
+    own = scene.lines.in_own_words
+    told = {
+        claim
+        for claim, text in scene.claims.items()
+        if _first_in(low, (*filter(None, [own.get(claim)]), *spoken_clauses(text, speaker, hearer)))
+    }
+    return frozenset(written | told)
+
+
 def _form_of(line: StageLine, lines: StageLines) -> str:
     """Return how a written line sounds; nothing where its question is answered without the fact."""
     if line.fact in lines.needless:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import available, fill, listed
-from pipeline.offline.hearing import TOLD, UNANSWERED, frame, hear
+from pipeline.offline.hearing import TOLD, UNANSWERED, claims_heard, frame, hear
 from pipeline.offline.manner import read_manner
 from pipeline.offline.phrases import lowered
 from pipeline.offline.reading import ActorRequest
@@ -24,7 +24,8 @@ _NAMING = 70
 def react(asked: ActorRequest, question: str, seed: int) -> str:
     """Return a question after a reaction to the last answer; alone where nobody could tell what that was.
 
-    Only what was said is known here: a lie is taken up like a truth. It stays at two sentences.
+    Only what was said is known here: a lie is taken up like a truth. Who asks for what was told already
+    says so. It stays at two sentences.
 
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
@@ -37,9 +38,13 @@ def react(asked: ActorRequest, question: str, seed: int) -> str:
     manner = read_manner(asked.sections.get("Way of speaking", ""))
     said = asked.said_by("INITIATOR")
     dice = Dice(hash_texts((*said, last)), seed, asked.corrections)
-    if not heard.form or not dice.chance(_REACTED):
+    told = scene is not None and claims_heard(asked.said_by("RESPONDER"), scene, *roles)
+    again = bool(scene and told and told & scene.claims_in_answer(question))
+    if not heard.form or not (again or dice.chance(_REACTED)):
         return question
-    if heard.form == TOLD:
+    if heard.form == TOLD and again:
+        way = "again"
+    elif heard.form == TOLD:
         after_none = hear(earlier, scene, *roles).form in UNANSWERED
         way = "at_last" if after_none and dice.chance(50) else "plain"
     else:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pipeline.offline.authored import BELIEVED, free_to_change, true_details
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import Slots, around_slots, available, choices, fill, listed
-from pipeline.offline.hearing import FORMS, REFUSED, hear
+from pipeline.offline.hearing import FORMS, REFUSED, claims_heard, hear
 from pipeline.offline.hearing import VAGUE as VAGUE_ANSWER
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
@@ -22,12 +22,13 @@ from pipeline.offline.staging import Cast
 from pipeline.offline.tactics import AFFECT, Tactic
 from pipeline.offline.wording import adapted, joined, repeats
 from scenarios.lines.model import StageLine
+from scenarios.wording import content_stems
 
 _DRAWS = 12
 """Ways to say a line that are drawn, of which one is said."""
 _TAKING_UP = 4
 """By how much more of them are drawn where one is looked for that names what the question is about."""
-_SHORTEST, _SPREAD = 62, 33
+_SHORTEST, _SPREAD = 46, 33
 """Characters of the shortest line that is aimed at, and by how much two draws add to it."""
 _BESIDE = 60
 """Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
@@ -56,7 +57,8 @@ class Scene:
     asks_for: str
     """The form of the standing question."""
     details: tuple[str, ...]
-    """Clauses that are true, can be checked and answer a part of the standing question; mostly none."""
+    """Clauses that are true, can be checked and answer a part of the standing question, and bring something
+    new; mostly none."""
     lines: tuple[StageLine, ...]
     """Authored lines that tell a part of the truth, and were not said."""
     covers: tuple[str, ...]
@@ -67,6 +69,8 @@ class Scene:
     """Everything said before, draft included, which must not be said again."""
     answered: tuple[str, ...] = ()
     """How the speaker's own earlier answers sounded, those of which anybody could tell."""
+    keeps_to: bool = False
+    """Whether the speaker has lied already about what the standing question asks for."""
     takes_up: bool = False
     """Whether a line is to name what the question is about: a critic found that the draft named nothing."""
 
@@ -122,6 +126,7 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     private = content_words(about) | content_words(fact)
     said = frozenset((*(text for _, text in asked.spoken), asked.draft))
     spoken = " ".join(said).lower()
+    told = content_stems(" ".join((*asked.said_by("RESPONDER"), asked.draft)))
     question = asked.last("INITIATOR")
     details = cast.details(question) if cast else ()
     staged = cast.scene if cast else None
@@ -133,14 +138,21 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
         topics=tuple(topic for topic in topics if topic.lower() not in spoken) or topics,
         issues=cast.at_issue(question) if cast else (),
         asks_for=question_form(question),
-        details=tuple(detail for detail in details if detail.lower() not in spoken),
+        details=tuple(detail for detail in details if not content_stems(detail) <= told),
         lines=true_details(asked, cast) if cast else (),
         covers=_covers(asked, cast, spoken),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         said=said,
         answered=tuple(filter(None, heard)),
+        keeps_to=cast is not None and _has_lied(asked, cast, (speaker, hearer)),
         takes_up=free_to_change(asked),
     )
+
+
+def _has_lied(asked: ActorRequest, cast: Cast, roles: tuple[str, str]) -> bool:
+    """Whether what the standing question asks for was answered with a lie before."""
+    about = cast.claims_asked(asked.last("INITIATOR"))
+    return bool(about & claims_heard(asked.said_by("RESPONDER"), cast.scene, *roles))
 
 
 def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from scenarios.lines.library import spoken_flow_lines, spoken_stage_lines
 from scenarios.lines.model import (
     ANGLE,
     ANY_FACT,
+    ANY_QUESTION,
     HARD_QUESTION,
     PRESSED,
     FlowLines,
@@ -36,6 +37,16 @@ class StagedScene:
     """Texts of claims by id."""
     made_false: Mapping[str, Set[str]]
     """Ids of the claims that a fact makes false, by the fact's id."""
+
+    def claims_in_answer(self, question: str) -> Set[str]:
+        """Return the ids of what somebody or other claims in answer to a question that puts a fact in play."""
+        facts = {fact for fact, angle in self.angles.items() if says(question, angle)}
+        return {
+            claim
+            for line in self.lines.responder
+            if line.answers == ANGLE and line.fact in facts
+            for claim in line.claims
+        }
 
 
 @cache
@@ -105,7 +116,7 @@ class Cast:
         this one, too, and comes last.
         """
         kinds = self._kinds(question)
-        lines = [line for line in self.scene.lines.responder if line.goal == self.goal]
+        lines = [line for line in self.scene.lines.responder if line.is_for(self.goal)]
         fitting = [line for kind in kinds for line in lines if line.answers == kind]
         if kinds and PRESSED not in kinds:
             fitting += [line for line in lines if line.leaves_any_question]
@@ -119,7 +130,7 @@ class Cast:
         kinds = self._kinds(question)
         firsts: dict[str, StageLine] = {}
         for line in self.scene.lines.responder:
-            if line.answers in kinds and line.goal == self.goal and line.fact != ANY_FACT:
+            if line.answers in kinds and line.is_for(self.goal) and line.fact != ANY_FACT:
                 firsts.setdefault(line.fact, line)
         return tuple(firsts.values())
 
@@ -131,9 +142,9 @@ class Cast:
         if any(says(question, hard) for hard in self.scene.hard_questions):
             return (HARD_QUESTION,)
         if (angle := self.scene.angles.get(self.fact)) and says(question, angle):
-            return (ANGLE,)
+            return (ANGLE, ANY_QUESTION)
         own = [line.id for line in self.scene.lines.initiator if says(question, line.text)]
-        return (*own, PRESSED) if own else ()
+        return (*own, PRESSED, ANY_QUESTION) if own else ()
 
     def details(self, question: str) -> tuple[str, ...]:
         """Return the clauses that answer a part of a question truly; none where none were written."""
@@ -148,7 +159,8 @@ class Cast:
 
     def at_issue(self, question: str) -> tuple[str, ...]:
         """Return what a question is about, as both call it; nothing of a fact's own or an unknown one."""
-        return () if self._kinds(question) in ((), (ANGLE,)) else self.scene.lines.at_issue
+        kinds = self._kinds(question)
+        return self.scene.lines.at_issue if kinds and ANGLE not in kinds else ()
 
     def in_own_words(self, claims: str) -> tuple[str, ...]:
         """Return what is to be believed as it was written for the speaker, of claims that a prompt shows."""
@@ -169,7 +181,7 @@ class Cast:
         made = {
             (claim, line.fact)
             for line in self.scene.lines.responder
-            if line.answers == HARD_QUESTION and line.goal == self.goal
+            if line.answers == HARD_QUESTION and line.is_for(self.goal)
             for claim in line.claims
         }
         facts = Counter(claim for claim, _ in made)
@@ -184,7 +196,7 @@ class Cast:
         made = {
             claim
             for line in self.scene.lines.responder
-            if line.answers in kinds and line.goal == self.goal
+            if line.answers in kinds and line.is_for(self.goal)
             if line.fact in (self.fact, ANY_FACT)
             for claim in line.claims
         }
@@ -193,6 +205,10 @@ class Cast:
         return " ".join(
             text for id_, text in self.scene.claims.items() if id_ in made and text in claims
         )
+
+    def claims_asked(self, question: str) -> Set[str]:
+        """Return the ids of the false claims that somebody might answer a question with."""
+        return self.scene.claims_in_answer(question) & self.scene.made_false.get(self.fact, set())
 
     def falsehood(self, line: StageLine) -> str:
         """Return what a line claims that the fact makes false; nothing where it lies about nothing."""
@@ -204,7 +220,7 @@ class Cast:
         spoken = (
             line
             for line in self.scene.lines.responder
-            if line.goal == self.goal and line.fact in (self.fact, ANY_FACT)
+            if line.is_for(self.goal) and line.fact in (self.fact, ANY_FACT)
         )
         return next((line for line in spoken if says(text, line.text)), None)
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from pipeline.offline_judge.cues import plain
 from pipeline.offline_judge.memory import Remembered, remembered
+from scenarios.lines.model import ANY_GOAL
 from scenarios.negation import is_negated
 from scenarios.wording import content_stems, numbers, words
 
@@ -109,11 +110,11 @@ def tokens_of(text: str, question: str, fact: str, claims: Iterable[str]) -> Tok
 
 @cache
 def stage_likeness(dimension: str) -> Likeness:
-    """Return the likeness to the stage lines on one dimension."""
+    """Return the likeness on one dimension to the stage lines that were written for a question and a goal."""
     return Likeness.of(
         (_tokens(line), line.labels[dimension])
         for _, line in remembered()
-        if dimension in line.labels
+        if dimension in line.labels and line.goal != ANY_GOAL
     )
 
 

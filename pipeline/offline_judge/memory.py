@@ -14,7 +14,14 @@ from functools import cache, lru_cache
 
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import scenarios_with, spoken_stage_lines
-from scenarios.lines.model import ANGLE, ANY_FACT, HARD_QUESTION, StageLine, StageLines
+from scenarios.lines.model import (
+    ANGLE,
+    ANY_FACT,
+    ANY_QUESTION,
+    HARD_QUESTION,
+    StageLine,
+    StageLines,
+)
 from scenarios.spec import Scenario
 from scenarios.wording import words
 
@@ -207,6 +214,8 @@ def _questions(scenario: Scenario, lines: StageLines, line: StageLine) -> tuple[
     pressed = [asked.text for asked in lines.initiator]
     shared = scenario.opening.shared
     hard = list(shared.hard_question) if shared else []
+    if line.answers == ANY_QUESTION:
+        return (*pressed, *angles)
     if line.answers == HARD_QUESTION:
         return (*hard, *pressed)
     return (*pressed, *hard, *(angles if line.leaves_any_question else ()))

@@ -17,6 +17,8 @@ from scenarios.lines.library import lines_file, scenarios_with
 from scenarios.lines.model import (
     ANGLE,
     ANY_FACT,
+    ANY_GOAL,
+    ANY_QUESTION,
     HARD_QUESTION,
     LINE_USES,
     PRESSED,
@@ -101,7 +103,7 @@ def _named(checked: _Checked, name: str) -> Iterator[Problem]:
 def _stage(checked: _Checked, lines: StageLines) -> Iterator[Problem]:
     ids = [line.id for line in lines.initiator]
     yield from _repeated(checked, ("initiator",), ids, "id")
-    known = (HARD_QUESTION, ANGLE, PRESSED, *ids)
+    known = (HARD_QUESTION, ANGLE, PRESSED, ANY_QUESTION, *ids)
     for index, asked in enumerate(lines.initiator):
         yield from _words(checked, ("initiator", index), asked.text)
     for number, line in enumerate(lines.responder):
@@ -156,8 +158,9 @@ def _line(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Probl
         expected = f"{', '.join(facts)} or {ANY_FACT}"
         yield checked.error((*place, "fact"), repr(line.fact), expected, "reference")
         return
-    if line.goal not in checked.scheme.goal.values:
-        expected = " or ".join(checked.scheme.goal.values)
+    goals = (*checked.scheme.goal.values, *((ANY_GOAL,) if checked.use == "stage" else ()))
+    if line.goal not in goals:
+        expected = " or ".join(goals)
         yield checked.error((*place, "goal"), repr(line.goal), expected, "label")
     claims = [claim.id for claim in checked.scenario.claims]
     for index, claim in enumerate(line.claims):
@@ -227,7 +230,8 @@ def _truth(checked: _Checked, place: Place, line: LabelledLine, fact_id: str) ->
         elif lies and label != false:
             found = f"{label!r}, with a claim that {fact_id!r} makes false"
             yield checked.error((*place, dimension), found, repr(false), "truth")
-    if line.goal in checked.scheme.truthful_goals and {"false", "misleads"} & set(truths.values()):
+    truthful = line.goal in (*checked.scheme.truthful_goals, ANY_GOAL)
+    if truthful and {"false", "misleads"} & set(truths.values()):
         found = f"a claim that is false or misleads under {fact_id!r}"
         yield checked.error((*place, "claims"), found, f"none under {line.goal!r}", "truth")
 

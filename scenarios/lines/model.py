@@ -24,6 +24,10 @@ ANGLE: Final = "angle"
 PRESSED: Final = "pressed"
 ANY_FACT: Final = "any"
 """In place of a fact: the labels hold whatever the fact is."""
+ANY_GOAL: Final = "any"
+"""In place of a goal: whoever deceives says it as others do."""
+ANY_QUESTION: Final = "any"
+"""In place of a question: it goes with whatever is asked after the hard question."""
 GOLD_AXIS: Final = "gold_line"
 """What varies between the cases of a run of gold lines: the id of the line."""
 Origin = Literal["written", "grammar", "model"]
@@ -44,7 +48,7 @@ class LabelledLine(Strict):
     fact: Text = ANY_FACT
     """The fact's id, or ``any``: then the labels hold under every fact of the scenario."""
     goal: Text
-    """The goal it is said under."""
+    """The goal it is said under; on stage also ``any``."""
     text: Text
     claims: tuple[Identifier, ...] = ()
     """Ids of the scenario's claims that whoever says this makes."""
@@ -72,12 +76,16 @@ class StageLine(LabelledLine):
 
     answers: Identifier
     """``hard_question``, ``angle`` (the fact's own), ``pressed`` (any line of the initiator here),
-    or the id of one of them."""
+    the id of one of them, or ``any``: all of these but the hard question."""
 
     @property
     def leaves_any_question(self) -> bool:
         """Whether it talks about something else, whatever presses: then it does so after any question."""
         return self.answers == PRESSED and self.labels.get("veracity") == "Relevance"
+
+    def is_for(self, goal: str) -> bool:
+        """Whether it can be said under a goal."""
+        return self.goal in (goal, ANY_GOAL)
 
 
 class Detail(Strict):

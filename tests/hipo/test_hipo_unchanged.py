@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "17b520972bfb161c13a745e60ad1be9b0697acf99010e4d3ec90d542f4e79b59",
+        "601e0fd2dba1622a000b0ead79f714d5e3ce67cdc07e7691da5470b8309a5532",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "b20fef181d0765ea424600add0cdfe0e69118f56d3ce976925fd1c1fba2ff8bb",
+        "c5289ce04087956b682948c7f7f797f5b2af76c05c155c89bb8a3d88b9dc57fc",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "98316f104f6a42db68f26eaa2da36b988f655bdf54d7ffac8124a020795b8ca0",
+        "d92e5598dbb41f590fffce792e186ab5eaa3e2bee27b0d0776f8dbbb4aaa9de6",
     ),
 }
 
