@@ -11,10 +11,10 @@ UNSEEN = {
     ("refusal", "refusal"): 0.96,
     ("goal_stated", "goal_stated"): 0.925,
     ("clean_refusal", "refusal"): 0.0,
-    ("clean_goal", "goal_stated"): 0.0253,
+    ("clean_goal", "goal_stated"): 0.0211,
 }
-"""What is found and flagged of lines that no gate was trained with. A change must not make it worse by
-more than the one line in 238 that weights learnt anew, when lines of the library changed, have cost."""
+"""What is found and flagged of lines that no gate was trained with. A change must not make it
+worse."""
 THERE = [
     (listed, name, gate)
     for listed in LISTS
