@@ -54,7 +54,7 @@ if [ -n "$told" ]; then exit 3; fi
 
 hipo generate hipo-paper --shard "$SLURM_ARRAY_TASK_ID/$shards" --budget-tokens 5000000 -o "$local/$name" &
 pid=$!
-{ while sleep "$every"; do kill -USR2 "$$"; done; } > /dev/null 2>&1 &
+{ while sleep "$every" && kill -USR2 "$$"; do :; done; } > /dev/null 2>&1 &   # ends with this shell
 clock=$!
 while kill -0 "$pid" 2> /dev/null; do     # a signal ends wait, not hipo
   wait "$pid" || true
