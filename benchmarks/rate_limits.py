@@ -21,8 +21,9 @@ from hipo.app.generation.generate import generate
 from pipeline.recipes.recipe import Recipe
 
 SECONDS = {5: 60, 20: 40, 200: 25}
-"""How long each bucket is asked, by its tokens a second."""
-QUICK = {5: 40, 20: 30, 200: 20}
+"""How long each bucket is asked, by its tokens a second. Less than a minute would be too little for
+the slow one: a refusal of some hundred requests is nearly a hundredth of them."""
+QUICK = {5: 60, 20: 30, 200: 20}
 AT_ONCE = 3
 """Servers asked at the same time, each in a process of its own: nearly all of the time is waited."""
 WARM_UP_S = 10.0
