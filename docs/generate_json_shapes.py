@@ -151,13 +151,14 @@ and models chose, like `choices` there; `choices` a list of `{reference, task, m
 where `chosen` is null where no label could be read and `of` counts the answers of `who` where `right` is right.
 
 `hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, histograms, agreement, against, against_by_dialogue, reasons, pairs,
-outcome, answers, odd}`: `formula` the variant, weights and threshold; `distributions` one per dialogue and annotator;
+outcome, answers_by, distributions_by, histograms_by, answers, odd}`: `formula` the variant, weights and threshold; `distributions` one per dialogue and annotator;
 `histograms` of BaT, PaT, NRBaT and net benefit by dialogue, where `bins` are the middle of each bin and its share; `agreement` (of
 the reference annotators) and `against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`,
 `against_by_dialogue` one of `{dialogue, annotator, statistics}`; `reasons`
 of three reference annotators or more `{decided, alike, jaccard, identical}`, else null; `pairs` of models with `--pair` a
 list of `{quantity, statistic, wins, losses, ties, mean, median, sd, interval, p, p_bonferroni}`; `outcome` one model per
-condition, with `note` where there is none; `answers` one per dialogue, annotator and turn, with its labels, `bat`, `pat`,
+condition, with `note` where there is none; with `--by`, `answers_by` a list of `{by, answers}`, and `distributions_by` and
+`histograms_by` what `distributions` and `histograms` are, where `dialogue` is the group and `last` null; `answers` one per dialogue, annotator and turn, with its labels, `bat`, `pat`,
 `bat_sum`, `pat_sum`, `nrbat` and `nra`; `odd` what was odd in files, by row.
 
 `hipo verify RUN --juror MODEL --format json` (without `--judge`) prints `{folder, labelled, failed, stopped, calls, labels}`: `labels`

@@ -221,6 +221,16 @@ class RunMaterial:
         """
         return self._parsed(f"policy {name}", orjson.loads, self._content("policy", name, None))
 
+    @cached_property
+    def juror_schemes(self) -> tuple[Scheme, ...]:
+        """The schemes that jurors labelled by, other than the run's own; the newest of each id."""
+        newest = {
+            name: text for (kind, name, _), text in self.items.items() if kind == "juror_scheme"
+        }
+        parse = Scheme.model_validate_json
+        found = (self._parsed(f"scheme {name}", parse, text) for name, text in newest.items())
+        return tuple(scheme for scheme in found if scheme is not None)
+
     def _scenario(self, name: str, hash_: str) -> Scenario:
         key = (name, hash_)
         if key not in self._scenarios:
@@ -293,6 +303,12 @@ def material_items(
         if own is not None:
             items.append(MaterialItem("own_templates", "", fingerprint(own), _json(own)))
     return items
+
+
+def juror_scheme_item(scheme: Scheme) -> MaterialItem:
+    """Return a scheme that jurors label by in the form it is stored in."""
+    plain = _plain(scheme)
+    return MaterialItem("juror_scheme", scheme.id, fingerprint(plain), _json(plain))
 
 
 def named_items(

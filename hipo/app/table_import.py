@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from hipo.app.metrics.annotated import GROUP
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
@@ -15,19 +16,23 @@ from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.oddities import Oddity, Place, shown
-from quality.tables.table import TableDialogue, TableTurn
+from quality.tables.table import TableDialogue
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import Annotation, Subject
 from scenarios.arms import Arm
 from scenarios.case import Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
+from scenarios.languages import check_code
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 
 NO_WORDS = "(no words)"
+LANGUAGE: Final = "language"
+"""What maps call the column of the code of the language that is spoken."""
+ENGLISH: Final = "en"
 """What a turn says whose cell is empty: its place is kept."""
 MOST_PEOPLE = 12
 LONGEST_VALUE = 80
@@ -128,7 +133,7 @@ class _Maker:
                 f"{given.file}: more than {MOST_PEOPLE} people speak in {given.id!r}",
                 "is the column of the role the right one? A map may say which roles its values mean",
             )
-        labelled = self._labelled(given)
+        labelled, language = self._labelled(given), self._language(given)
         scenario = flowing_situation(
             self._scheme,
             Situation(
@@ -137,6 +142,7 @@ class _Maker:
                 speaking=tuple(dict.fromkeys(turn.role for turn in turns)),
                 labelled=labelled,
                 tag=given.context.get("tag", ""),
+                language=language,
             ),
         )
         scenario = self.scenarios.setdefault(scenario.id, scenario)
@@ -152,13 +158,13 @@ class _Maker:
             fact="",
             goal=goal,
             turns=count,
-            language="en",
+            language=language,
             variation=self._variation(given),
             repetition=repetition,
             seed=0,
         )
         self._cases[given.id] = case
-        return Dialogue(case, self._arm, tuple(self._turns(given.id, turns, labelled)))
+        return Dialogue(case, self._arm, tuple(self._turns(given, labelled)))
 
     def annotations(self, known: set[str]) -> Iterator[Annotation]:
         """Yield what annotators said, about the dialogues of the run."""
@@ -183,9 +189,23 @@ class _Maker:
         told = {
             name: value
             for name, value in given.context.items()
-            if name not in ("situation", *self._how.people) and len(value) <= LONGEST_VALUE
+            if name not in ("situation", LANGUAGE, *self._how.people)
+            and len(value) <= LONGEST_VALUE
         }
         return {**told, "source": given.id, GROUP: given.group}
+
+    def _language(self, given: TableDialogue) -> str:
+        """Return the language that a dialogue is said to be in; English where nothing is said."""
+        told = given.context.get(LANGUAGE, "").strip() or ENGLISH
+        try:
+            check_code(told)
+        except UsageError as error:
+            odd = Oddity(
+                Place(given.file), "unknown_language", error.message, f"taken for {ENGLISH}"
+            )
+            self.oddities.append(odd)
+            return ENGLISH
+        return told
 
     def _goal(self, given: TableDialogue) -> str:
         if not given.goal or not self._scheme.assigned:
@@ -198,14 +218,12 @@ class _Maker:
             return ""
         return str(resolved[0])
 
-    def _turns(
-        self, name: str, turns: Sequence[TableTurn], labelled: Sequence[str]
-    ) -> Iterator[Turn]:
-        for place, turn in enumerate(turns):
+    def _turns(self, given: TableDialogue, labelled: Sequence[str]) -> Iterator[Turn]:
+        for place, turn in enumerate(given.turns):
             if not turn.text:
-                found = f"no words in turn {place} of {name!r}"
+                found = f"no words in turn {place} of {given.id!r}"
                 self.oddities.append(
-                    Oddity(Place(""), "no_words", found, f"stored as {NO_WORDS!r}")
+                    Oddity(Place(given.file), "no_words", found, f"stored as {NO_WORDS!r}")
                 )
             yield Turn(
                 index=place,

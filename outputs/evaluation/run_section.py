@@ -25,7 +25,7 @@ def evaluation_section(evaluations: Sequence[Evaluated], run: str) -> ReportSect
     if not evaluations:
         note = Remark(
             "No evaluation lies beside this run. Models are evaluated with",
-            f"hipo evaluate {run} --model PROVIDER/NAME -o {run}/evaluation",
+            f"hipo evaluate {run} --task TASK --model PROVIDER/NAME -o {run}/evaluation",
         )
         return ReportSection("evaluation", title, _LEAD, (note,), absent=True)
     blocks: list[Block] = [reference_remark(*evaluations)]

@@ -43,10 +43,15 @@ def nothing_left(
         hints.append("dialogues that are not accepted are taken with --any only")
     if where_from := KINDS.get(options.kind).where_from:
         hints.append(where_from)
-    if UNLABELLED in without_row and options.chosen_task.labels_from:
+    unlabelled = UNLABELLED in without_row
+    if unlabelled and options.chosen_task.labels_from:
         hints.insert(0, options.chosen_task.labels_from)
-    elif not hints and ROWS_LEFT_OUT not in without_row and KINDS.get(options.kind).declared_labels:
-        hints.append(_labels_needed(found.scheme))
+    elif (
+        (unlabelled or not hints)
+        and ROWS_LEFT_OUT not in without_row
+        and KINDS.get(options.kind).declared_labels
+    ):
+        hints.insert(0, _labels_needed(found.scheme))
     return UsageError("; ".join(("nothing is left to export", *lost)), "; ".join(hints))
 
 

@@ -39,7 +39,9 @@ from scenarios.errors import UsageError
 
 
 def unverified(run: Gathered) -> Remark:
-    """Return the remark of a section that needs judges."""
+    """Return the remark of a section that needs judges, and labels that they can be held against."""
+    if run.verified:
+        return Remark("Judges were asked about no label that a speaker declared.")
     return Remark("This run has not been verified yet.", f"hipo verify {run.run}")
 
 
@@ -47,6 +49,11 @@ def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:
     """Return the dimensions that were judged: those of utterances first."""
     judged = {vote.dimension for vote in votes}
     return [name for name in judged_dimensions(run.scheme) if name in judged]
+
+
+def _counted(run: Gathered) -> list[VoteCount]:
+    """Return the judgements that say yes or no of a label, or would if they could be read."""
+    return [vote for vote in run.votes if vote.judged or vote.unreadable]
 
 
 def strategies_section(run: Gathered) -> ReportSection:
@@ -60,7 +67,7 @@ def strategies_section(run: Gathered) -> ReportSection:
         "labels it had declared (self-judgement), and how often other models find them carried "
         "(external judgement). Whiskers: 95% intervals over scenarios."
     )
-    votes = run.votes
+    votes = _counted(run)
     if not votes:
         return ReportSection("strategies", title, lead, (unverified(run),), absent=True)
     by_place = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
@@ -98,7 +105,7 @@ def turns_section(run: Gathered) -> ReportSection:
     Source: HIPO, Figure 8.
     """
     title, lead = "Consistency and length", f"The same shares by the number of {run.counted_turns}."
-    votes = run.votes
+    votes = _counted(run)
     if not votes:
         return ReportSection("turns", title, lead, (unverified(run),), absent=True)
     by_place = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))

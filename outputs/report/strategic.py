@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table
 from outputs.report.wording import NOTHING, count, percent
@@ -14,7 +14,7 @@ from quality.strategic.distributions import Distribution
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
 
-_PLOTTED = 4
+PLOTTED = 4
 """Dialogues whose course is drawn."""
 _LEAD = (
     "What answers gain (BaT) and cost (PaT) whoever gives them, by labels of commitment, maxims and "
@@ -28,6 +28,8 @@ def strategic_section(
     likeness: Sequence[LabelLikeness],
     outcome: Sequence[OutcomeModel],
     run: str,
+    *,
+    titles: Mapping[str, str],
 ) -> ReportSection:
     """Return what annotators, jurors among them, say of the answers of a run.
 
@@ -37,11 +39,12 @@ def strategic_section(
         likeness: of the annotators with each other, and of the reference with the others.
         outcome: models of who wins an answer.
         run: what the run is called on the command line.
+        titles: of the scenarios of the dialogues that are drawn, the first few.
     """
     blocks: list[Block] = [_annotators(distributions)]
-    drawn = list(dict.fromkeys(discourse.dialogue for discourse in discourses))[:_PLOTTED]
-    blocks.append(Grid(tuple(_course(discourses, dialogue) for dialogue in drawn)))
-    if len(distributions) <= _PLOTTED:
+    drawn = list(dict.fromkeys(discourse.dialogue for discourse in discourses))[:PLOTTED]
+    blocks.append(Grid(tuple(_course(discourses, dialogue, titles) for dialogue in drawn)))
+    if len(distributions) <= PLOTTED:
         blocks.append(
             Grid((Plot("Commitments and violations, by annotator", labels_plot(distributions)),))
         )
@@ -83,9 +86,10 @@ def _annotators(distributions: Iterable[Distribution]) -> Table:
     return Table(caption, header, tuple(rows))
 
 
-def _course(discourses: Sequence[Discourse], dialogue: str) -> Plot:
+def _course(discourses: Sequence[Discourse], dialogue: str, titles: Mapping[str, str]) -> Plot:
     own = [discourse for discourse in discourses if discourse.dialogue == dialogue]
-    return Plot(f"NRBaT along {dialogue[:8]}", along_plot(own, "NRBaT"))
+    title = f"NRBaT along “{titles[dialogue]}” ({dialogue[:8]})"
+    return Plot(title, along_plot(own, "NRBaT"))
 
 
 def _likeness(rows: Iterable[LabelLikeness]) -> Table:

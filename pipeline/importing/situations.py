@@ -111,6 +111,8 @@ class Situation:
     labelled: tuple[str, ...]
     tag: str = ""
     """Of the scenario; empty: none."""
+    language: str = "en"
+    """The code of the language that is spoken."""
 
 
 def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
@@ -121,9 +123,10 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     keys = {role: role_key(role) for role in told.names}
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
     content += [told.tag] if told.tag else []
+    content += [{"language": told.language}] if told.language != "en" else []
     return Scenario.model_validate(
         {
-            **_common(scheme, content, told.background or NO_BACKGROUND),
+            **_common(scheme, content, told.background or NO_BACKGROUND, told.language),
             "tags": [told.tag] if told.tag else [],
             "roles": {
                 keys[role]: {

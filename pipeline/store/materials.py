@@ -21,6 +21,7 @@ MaterialKind = Literal[
     "templates",
     "own_templates",
     "judge_templates",
+    "juror_scheme",
     "policy",
     "quota",
 ]

@@ -78,10 +78,14 @@ def selected(
     known = {dimension.id for dimension in scheme.dimensions}
     configs: defaultdict[str, dict[str, None]] = defaultdict(dict)
     names: dict[str, None] = {}
+    unknown: dict[str, None] = {}
     values: dict[tuple[str, str, str, str], LabelValue] = {}
     dialogues: dict[str, str] = {}
     for one in annotations:
-        names[str(AnnotationSelection(one.kind, one.who))] = None
+        if one.dimension in known:
+            names[str(AnnotationSelection(one.kind, one.who))] = None
+        elif one.kind == selection.kind and selection.who in ("", MAJORITY, one.who):
+            unknown[one.dimension] = None
         if one.kind != selection.kind:
             continue
         configs[one.who][one.config] = None
@@ -99,6 +103,11 @@ def selected(
         for (item, dimension, who, config), value in values.items()
         if selection.who in ("", MAJORITY, who, called[who, config])
     ]
+    if not found and unknown:
+        raise UsageError(
+            f"{selection} labelled nothing that the scheme {scheme.name} has: {', '.join(unknown)}",
+            "labels of a scheme that the run does not hold cannot be compared",
+        )
     if not found:
         raise _nobody(names, selection)
     return _majorities(found, str(selection)) if selection.who == MAJORITY else found

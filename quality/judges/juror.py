@@ -15,6 +15,7 @@ from quality.judges.protocol import JudgeIdentity, Questions
 from scenarios.arms import Parameters
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.fingerprint import fingerprint
+from scenarios.schemes.dimension import Dimension
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Judgement
@@ -33,6 +34,32 @@ def juror_dimension(scheme: Scheme, dimension: str, own: Scheme) -> str:
             ``cobra.manner``, so that they are never compared with labels of the run's own.
     """
     return dimension if scheme.name == own.name else f"{scheme.id}.{dimension}"
+
+
+def juror_dimensions(scheme: Scheme, own: Scheme) -> tuple[Dimension, ...]:
+    """Return what jurors of another scheme are asked, under the names that their labels are stored by.
+
+    Args:
+        scheme: the jurors'.
+        own: the scheme of the run; its own dimensions are not given again.
+    """
+    if scheme.name == own.name:
+        return ()
+    return tuple(
+        dimension.model_copy(
+            update={
+                "id": juror_dimension(scheme, dimension.id, own),
+                "when": {
+                    juror_dimension(scheme, name, own): labels
+                    for name, labels in dimension.when.items()
+                },
+                "polarity_on": dimension.polarity_on
+                and juror_dimension(scheme, dimension.polarity_on, own),
+            }
+        )
+        for dimension in scheme.dimensions
+        if dimension.derived is None
+    )
 
 
 def juror_seat(name: str, prompts: TaskPrompts, identity: dict[str, object]) -> JudgeIdentity:

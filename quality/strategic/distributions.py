@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class Distribution:
     """Benefit less penalty of an answer."""
     last: StandingAfter | None
     """Where the witness stands after the last answer."""
+
+    def without_end(self) -> Distribution:
+        """Return the same of answers that are no dialogue together."""
+        return replace(self, last=None)
 
 
 def distribution(discourse: Discourse, threshold: int) -> Distribution:

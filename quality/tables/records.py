@@ -18,6 +18,8 @@ from scenarios.plural import plural
 from scenarios.text_file import read_bytes, shown_path, unmarked
 
 MOST_BYTES = 256 << 20
+_NAMED_COLUMNS = 8
+"""Of those that are missing, how many an error names."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BYTE_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _WIDE = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -346,7 +348,10 @@ def _cells_of_any_size() -> Iterator[None]:
 
 def no_such_column(table: FileOfRows, names: Sequence[str], what: str) -> UsageError:
     """Return the error that a column which nothing can replace is missing."""
-    wanted = " or ".join(repr(name) for name in names)
+    named = [repr(name) for name in dict.fromkeys(names)]
+    if len(named) > _NAMED_COLUMNS + 1:
+        named[_NAMED_COLUMNS:] = [f"one of {len(named) - _NAMED_COLUMNS} others of the map"]
+    wanted = " or ".join(named)
     listed = ", ".join(table.columns[:40])
     return UsageError(
         f"{table.file}: found no column {wanted}, expected {what}", f"its columns: {listed}"

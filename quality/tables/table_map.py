@@ -203,7 +203,8 @@ class TableMap(Strict):
     """The turns of a row, in order."""
     context: dict[str, Names] = Field(default_factory=dict)
     """What else a row says of its dialogue: a name of ours, and the column. Of an imported dialogue
-    ``situation`` is what everybody there knows, and ``tag`` the tag of its scenario."""
+    ``situation`` is what everybody there knows, ``tag`` the tag of its scenario, and ``language`` the
+    code of the language that is spoken."""
     optional_context: dict[str, Names] = Field(default_factory=dict)
     """The same, of columns whose absence is not odd."""
     people: dict[Identifier, Names] = Field(default_factory=dict)

@@ -72,7 +72,8 @@ def test_the_report_shows_answers_jurors_and_how_people_disagree(folder: Path) -
     assert hipo(["report", str(run), "--no-embeddings", "--evaluation", str(answers)]) == 0
     page = (run / "report.html").read_text()
     strategic = page[page.index('id="strategic-title"') : page.index('id="disagreement-title"')]
-    for annotator in ("A01", "A02", "A03", "juror:offline/judge"):
+    assert "declared:responder" not in strategic, "roles have names of their own"
+    for annotator in ("A01", "A02", "A03", "juror:offline/judge", "declared:speaker"):
         assert annotator in strategic
     disagreement = page[page.index('id="disagreement-title"') :].partition("</section>")[0]
     assert "detrimental" in disagreement

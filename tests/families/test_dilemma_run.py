@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -15,15 +17,6 @@ from tests.outputs.corpora import rows_in
 from tests.quality.review.serving import served
 
 DIALOGUES = 2
-TASK = """\
-id: reasoning-correct
-title: Reasoning
-about: Whether everything that is said of payoffs is right.
-subject: utterance
-asks: [correct]
-sees: {history: before}
-modes: [zero-shot]
-"""
 
 
 def careful(field: str, values: Sequence[str]) -> str:
@@ -40,20 +33,21 @@ def doubting(field: str, values: Sequence[str]) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which the whole way was gone once."""
     place = tmp_path_factory.mktemp("dilemmas")
-    run, task = str(place / "run"), place / "correct.yaml"
-    task.write_text(TASK)
+    run = str(place / "run")
     assert hipo(["generate", "dilemmas", "--model", "offline/reasoner", "-n", str(DIALOGUES),
                  "-o", run, "-q"]) == 0  # fmt: skip
     assert hipo(["verify", run, "--judge", "offline/judge", "-q"]) == 0
+    with redirect_stderr(StringIO()) as told:
+        assert hipo(["export", run, "--to", "benchmark", "-q", "-o", str(place / "none")]) == 2
+    (place / "told").write_text(told.getvalue())
     with served(Path(run), everything=True, per_item=3) as site:
         for name, pick in (("Ada", careful), ("Bea", careful), ("Cem", doubting)):
             assert review(site, name, pick) == DIALOGUES
         assert settle(site, "Eve", careful) == DIALOGUES
     assert hipo(["export", run, "--to", "benchmark", "--any", "--splits", "0,0,100",
                  "--no-parquet", "-q", "-o", str(place / "set")]) == 0  # fmt: skip
-    assert hipo(["evaluate", str(place / "set"), "--scheme", "payoff_reasoning", "--task",
-                 str(task), "--model", "offline/judge", "-o", str(place / "answers"), "--no-page",
-                 "-q"]) == 0  # fmt: skip
+    assert hipo(["evaluate", str(place / "set"), "--task", "payoff-reasoning", "--model",
+                 "offline/judge", "-o", str(place / "answers"), "--no-page", "-q"]) == 0  # fmt: skip
     return place
 
 
@@ -90,3 +84,18 @@ def test_the_people_are_raters_and_the_report_says_what_they_and_the_solver_foun
     )  # fmt: skip
     assert f"{first['wrong']} ({100 * first['rate']:.1f}%)" in reasoning
     assert "Disagreement of people" in page
+
+
+def test_a_report_of_what_no_speaker_declares_does_not_call_it_unverified(folder: Path) -> None:
+    run, page = folder / "run", folder / "report.html"
+    assert hipo(["report", str(run), "--no-embeddings", "-o", str(page)]) == 0
+    text = page.read_text()
+    assert "has not been verified" not in text
+    assert "Judges were asked about no label that a speaker declared." in text
+    assert 'id="strategies-title"' not in text, "no judge could confirm or deny anything"
+
+
+def test_who_exports_before_people_have_answered_is_told_that_they_have_to(folder: Path) -> None:
+    told = (folder / "told").read_text()
+    assert "without an utterance that has the labels of a row" in told
+    assert "speakers declare no label of the scheme payoff_reasoning@1" in told.splitlines()[-1]

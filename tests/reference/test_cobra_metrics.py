@@ -112,6 +112,7 @@ def test_benefit_and_penalty_tell_the_outcome_as_published(tmp_path, trial):
     assert model["tjur"] == pytest.approx(0.286, abs=5e-4)
     assert model["aic"] == pytest.approx(330.2, abs=0.05)
     assert model["null_aic"] == pytest.approx(419, abs=0.5)
+    assert model["correct"] == pytest.approx(0.769, abs=5e-4)  # printed: .746, of other data
     terms = {term["term"]: term for term in model["coefficients"]}
     assert terms["BaT"]["beta"] == pytest.approx(1.44, abs=5e-3)
     assert terms["PaT"]["beta"] == pytest.approx(-1.78, abs=5e-3)

@@ -21,7 +21,7 @@ from prompts.tasks.examples import ExamplePool
 from prompts.tasks.model import Task
 from prompts.tasks.modes import Mode
 from prompts.tasks.prompts import TaskPrompts
-from prompts.tasks.registry import load_task
+from prompts.tasks.registry import load_task, shipped_tasks
 from quality.evaluation.draw import EvenDraw, draw_evenly
 from quality.evaluation.evaluation_record import DrawnEvenly
 from quality.evaluation.item import EvaluationItem
@@ -66,6 +66,12 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
     if settings.limits.batch:
         check_some_batch(uses.values())
     items = load_items(settings.source, scheme=settings.scheme, any_verdict=settings.any_verdict)
+    if not settings.tasks:
+        fitting = ", ".join(shipped_tasks(items.scheme)) or "none that ships"
+        raise UsageError(
+            "no task is named",
+            f"give --task NAME or FILE; tasks for the scheme {items.scheme.name}: {fitting}",
+        )
     if settings.only is not None:
         items = chosen_items(items, settings.only)
     prompts = _prompts(settings, items.scheme)
@@ -103,8 +109,6 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
 
 def _check(settings: EvaluationSettings) -> None:
     """Refuse settings that mean nothing."""
-    if not settings.tasks:
-        raise UsageError("no task is named", "give --task, e.g. --task hipo-utterance")
     if not settings.models:
         raise UsageError("no model is named", "give --model provider/name; see: hipo models")
     for what, names in (("--task", settings.tasks), ("--model", settings.models)):

@@ -19,6 +19,7 @@ from pipeline.store.sqlite import DATABASE, damaged
 from quality.agreement.selections import subject_name
 from quality.derived_answers import with_derived
 from quality.disagreement.lengths import SAID, SITUATION, Words
+from quality.judges.juror import juror_dimensions
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
 from quality.tables.table import AnswerTable
@@ -183,12 +184,19 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
             counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
         return Annotated(
             sources=(str(folder),),
-            scheme=material.scheme,
+            scheme=_scheme_of_readers(material),
             annotations=partial(_annotations_of_run, folder, material, kinds),
             items=partial(_items_of_run, folder, material, kinds),
             has_groups=store.reader.varies_by(GROUP),
             counts=counts,
         )
+
+
+def _scheme_of_readers(material: RunMaterial) -> Scheme:
+    """Return the scheme of a run with what jurors were asked by others, as their labels are called."""
+    own = material.scheme
+    more = [d for other in material.juror_schemes for d in juror_dimensions(other, own)]
+    return own.model_copy(update={"dimensions": (*own.dimensions, *more)}) if more else own
 
 
 def _names_speakers(material: RunMaterial) -> bool:

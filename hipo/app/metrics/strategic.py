@@ -10,7 +10,7 @@ from typing import Final
 
 from hipo.app.metrics.annotated import Annotated, open_annotated
 from hipo.app.runs.folders import names_run
-from quality.agreement.selections import subject_name
+from quality.agreement.selections import dialogue_name, subject_name
 from quality.strategic.comparison import (
     LabelLikeness,
     LikenessInDialogue,
@@ -20,6 +20,7 @@ from quality.strategic.comparison import (
 from quality.strategic.discourses import AnswerLabel, Discourse, discourses
 from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
+from quality.strategic.grouped import GroupedAnswers, grouped_answers
 from quality.strategic.histograms import Histogram, histograms
 from quality.strategic.model_pairs import PairedDifference, paired_differences
 from quality.strategic.moves import LABELLED
@@ -72,6 +73,8 @@ class StrategicMetrics:
     """One or two columns that answers are counted by."""
     answers_by: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     """Answers by what the columns say of them."""
+    grouped: GroupedAnswers = field(default_factory=GroupedAnswers)
+    """Labels, benefit and penalty by what the columns say; empty where there are none."""
 
 
 def strategic_metrics(
@@ -116,22 +119,36 @@ def strategic_metrics(
     if not found.discourses:
         raise _nothing(annotated)
     oddities = () if annotated.table is None else annotated.table.oddities
+    found = replace(found, oddities=oddities, by=tuple(by))
+    if not by:
+        return found
+    groups = _groups(annotated, annotations, by)
+    named = {
+        place: ", ".join(name or "-" for name in names)
+        for place, names in groups.items()
+        if any(names)
+    }
     return replace(
-        found, oddities=oddities, by=tuple(by), answers_by=_answers_by(annotated, annotations, by)
+        found,
+        answers_by=dict(sorted(Counter(groups.values()).items())),
+        grouped=grouped_answers(found.discourses, named, formula.threshold),
     )
 
 
-def _answers_by(
+def _groups(
     annotated: Annotated, annotations: Iterable[Annotation], by: Sequence[str]
-) -> dict[tuple[str, ...], int]:
-    if not by:
-        return {}
+) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return what one column or two say of each answer, by its dialogue and turn."""
     if len(by) > 2 or len(set(by)) < len(by):
         raise UsageError(f"--by {','.join(by)}: answers are counted by one column or two", _BY)
-    groups = [annotated.groups(name) or {} for name in by]
-    answers = {subject_name(one.subject) for one in annotations if one.subject.turn is not None}
-    counts = Counter(tuple(of.get(answer, "") for of in groups) for answer in answers)
-    return dict(sorted(counts.items()))
+    columns = [annotated.groups(name) or {} for name in by]
+    return {
+        (dialogue_name(one.subject), one.subject.turn): tuple(
+            column.get(subject_name(one.subject), "") for column in columns
+        )
+        for one in annotations
+        if one.subject.turn is not None
+    }
 
 
 def strategic_labels(scheme: Scheme, annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
@@ -190,7 +207,7 @@ def _labels(annotations: Sequence[Annotation]) -> Iterable[AnswerLabel]:
             name = _name(one)
             if one.kind == HUMAN and len(configs[one.kind, one.who]) > 1:
                 name = f"{name} ({one.config})"
-            dialogue = f"{about.case}/{about.arm}" if about.arm else about.case
+            dialogue = dialogue_name(about)
             dimension = one.dimension.removeprefix(_QUALIFIED)
             yield AnswerLabel(dialogue, about.turn, name, dimension, one.value)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from hipo.app.metrics.annotated import open_annotated
 from hipo.app.metrics.intention import DEFAULT_TASK, intention_metrics
 from hipo.app.metrics.qc import disagreements_of_run
 from hipo.app.metrics.reasoning_run import checked_reasonings, forms_of_run
@@ -14,8 +16,10 @@ from outputs.report.disagreement import disagreement_section
 from outputs.report.intentions import intentions_section
 from outputs.report.page import ReportSection
 from outputs.report.reasonings import reasonings_section
-from outputs.report.strategic import strategic_section
+from outputs.report.strategic import PLOTTED, strategic_section
+from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import open_annotations
+from pipeline.store.run_store import RunStore
 from prompts.tasks.registry import shipped_tasks
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION
 from quality.reasoning.figures import reasoning_figures
@@ -51,7 +55,8 @@ def _strategic(folder: Path, name: str, scheme: Scheme) -> ReportSection | None:
     with open_annotations(folder) as reader:
         if not reader.knows(COMMITMENT):
             return None
-        labels = strategic_labels(scheme, reader.annotations(KINDS))
+    annotated = open_annotated([str(folder)], None, KINDS)
+    labels = strategic_labels(annotated.scheme, annotated.annotations())
     found = metrics_of(labels, Formula())
     if not found.discourses:
         return None
@@ -61,7 +66,23 @@ def _strategic(folder: Path, name: str, scheme: Scheme) -> ReportSection | None:
         (*found.agreement, *found.against),
         found.outcome,
         name,
+        titles=_titles(folder, dict.fromkeys(one.dialogue for one in found.discourses)),
     )
+
+
+def _titles(folder: Path, dialogues: Iterable[str]) -> dict[str, str]:
+    """Return the titles of the scenarios of those dialogues, ``case/arm``, that are drawn."""
+    with RunStore.open(folder, readonly=True) as store:
+        material = load_material(store)
+        keys = {
+            (case, arm): name
+            for name in islice(dialogues, PLOTTED)
+            for case, _, arm in [name.partition("/")]
+        }
+        return {
+            keys[dialogue.key]: material.scenario_of(dialogue.case).title
+            for dialogue in store.reader.of(list(keys))
+        }
 
 
 def _intentions(folder: Path, name: str, scheme: Scheme) -> ReportSection | None:

@@ -151,7 +151,7 @@ def _is_whole(item: MaterialItem) -> bool:
         content = orjson.loads(item.content)
     except ValueError:  # ValidationError and JSONDecodeError are
         return False
-    if item.kind in ("tactics", "own_templates"):
+    if item.kind in ("tactics", "own_templates", "juror_scheme"):
         return fingerprint(content) == item.hash
     return isinstance(content, dict)  # the hash of templates depends on the scheme as well
 

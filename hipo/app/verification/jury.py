@@ -28,7 +28,7 @@ from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
 from pipeline.recipes.model_settings import ModelSettings
 from pipeline.recipes.recipe import Recipe
-from pipeline.run_material import RunMaterial, load_material
+from pipeline.run_material import RunMaterial, juror_scheme_item, load_material
 from pipeline.stopping.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.run_store import RunStore
@@ -185,11 +185,19 @@ def _seated(
 
 
 def _material(jury: Jury) -> list[MaterialItem]:
-    """Return the templates that jurors are asked with, by the hash of their configuration."""
+    """Return the templates that jurors are asked with, by the hash of their configuration.
+
+    A scheme of theirs that is not the run's is stored, too: it says what their labels are.
+    """
     stem = jury.prompts.task.stem
     names = [f"{stem}_system.j2", f"{stem}_user.j2"]
     sources = orjson.dumps(jury.templates.sources(names)).decode()
-    return [MaterialItem("judge_templates", seat.role, seat.config, sources) for seat in jury.seats]
+    items = [
+        MaterialItem("judge_templates", seat.role, seat.config, sources) for seat in jury.seats
+    ]
+    if jury.scheme.name == jury.material.scheme.name:
+        return items
+    return [*items, juror_scheme_item(jury.scheme)]
 
 
 def estimate_jury(

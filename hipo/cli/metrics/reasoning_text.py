@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 from hipo.cli.terminal.console import columns
@@ -91,10 +92,11 @@ def _rates(figures: ReasoningFigures) -> str:
     judges = list(dict.fromkeys(rate.judge for rate in figures.error_rates))
     by_place = {(r.judge, r.game, r.stage): r for r in figures.error_rates}
     rows = []
-    for judge in judges:
-        cells = [by_place[judge, game, stage] for game in games for stage in STAGES]
-        rows.append([judge, *(f"{_number(c.rate)} ({c.wrong}/{c.total})" for c in cells)])
-    header = ["by", *(f"{_game(game)} {stage}" for game in games for stage in STAGES)]
+    for game, stage in product(games, STAGES):
+        cells = [by_place[judge, game, stage] for judge in judges]
+        shares = (f"{_number(c.rate)} ({c.wrong}/{c.total})" for c in cells)
+        rows.append([_game(game), stage, *shares])
+    header = ["game", "attempt", *judges]
     return f"Share of reasonings that are not right\n{columns(header, rows)}"
 
 

@@ -33,7 +33,8 @@ _BY = typer.Option(
     "",
     "--by",
     metavar="NAME[,NAME]",
-    help="Count answers by a column, or by two: trial,asked_by, say, or group.",
+    help="Answers, labels and net benefit by a column, or by two: trial,asked_by, say, or group; of "
+    "a run scenario, say.",
     show_default=False,
 )
 

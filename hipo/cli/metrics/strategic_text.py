@@ -45,6 +45,7 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
     )
     if found.by:
         yield f"Answers by {' and '.join(found.by)}\n" + _answers_by(found)
+        yield from _grouped(found)
     printed = found.distributions[:_MOST_DISCOURSES]
     left = len(found.distributions) - len(printed)
     note = f"\n(and {number(left)} more, see --json)" if left else ""
@@ -87,7 +88,7 @@ def _only(row: LabelLikeness, name: str) -> LabelLikeness:
     return replace(row, pairs=tuple(pair for pair in row.pairs if pair.second == name))
 
 
-def _labels(distributions: Iterable[Distribution]) -> str:
+def _labels(distributions: Iterable[Distribution], what: str = "dialogue") -> str:
     rows = [
         [
             _short(one.dialogue),
@@ -100,8 +101,20 @@ def _labels(distributions: Iterable[Distribution]) -> str:
         ]
         for one in distributions
     ]
-    header = ["dialogue", "annotator", "answers", *COMMITMENTS, *MAXIMS, "inconsistent", "won"]
+    header = [what, "annotator", "answers", *COMMITMENTS, *MAXIMS, "inconsistent", "won"]
     return columns(header, rows)
+
+
+def _grouped(found: StrategicMetrics) -> Iterator[str]:
+    """Yield the tables of the groups that --by makes."""
+    what, rows = ", ".join(found.by), found.grouped.distributions[:_MOST_DISCOURSES]
+    left = len(found.grouped.distributions) - len(rows)
+    note = f"\n(and {number(left)} more, see --json)" if left else ""
+    yield f"Labels by {what}\n{_labels(rows, what)}{note}"
+    net = [one for one in found.grouped.histograms if one.metric == "net benefit"]
+    if len(net) > 1:
+        title = f"Net benefit of an answer by {what}: z-scores over all answers"
+        yield f"{title}\n{_net(net[:_MOST_DISCOURSES], what)}"
 
 
 def _ends(distributions: Iterable[Distribution]) -> str:
@@ -119,7 +132,7 @@ def _ends(distributions: Iterable[Distribution]) -> str:
     return columns(header, rows)
 
 
-def _net(rows: Iterable[Histogram]) -> str:
+def _net(rows: Iterable[Histogram], what: str = "dialogue") -> str:
     table = [
         [
             _short(one.dialogue), number(one.answers),
@@ -127,7 +140,7 @@ def _net(rows: Iterable[Histogram]) -> str:
         ]
         for one in rows
     ]  # fmt: skip
-    return columns(["dialogue", "answers", "mean", "SD", "25%", "median", "75%"], table)
+    return columns([what, "answers", "mean", "SD", "25%", "median", "75%"], table)
 
 
 def _agreement(rows: Iterable[LabelLikeness]) -> str:
@@ -257,7 +270,8 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     dialogue; ``agreement`` of the reference
     annotators with every pair, and ``against`` of them with the others, ``against_by_dialogue`` apart; ``reasons`` of three or more
     of them; ``pairs`` of models; ``outcome`` models; ``answers_by``: how many answers there are by the
-    columns of --by; ``answers``, one per dialogue, annotator and turn, with its labels and
+    columns of --by; ``distributions_by`` and ``histograms_by``, whose ``dialogue`` is such a group;
+    ``answers``, one per dialogue, annotator and turn, with its labels and
     where the witness then stands; ``odd``: what was odd in the files.
     """
     return {
@@ -280,6 +294,8 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
             {"by": dict(zip(found.by, group, strict=True)), "answers": n}
             for group, n in found.answers_by.items()
         ],
+        "distributions_by": [_distribution(one) for one in found.grouped.distributions],
+        "histograms_by": [asdict(one) for one in found.grouped.histograms],
         "answers": [row for one in found.discourses for row in _answers(one)],
         "odd": [
             {**plain(o, "code found done left_out"), **asdict(o.place)} for o in found.oddities

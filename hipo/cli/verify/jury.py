@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Watcher
@@ -20,6 +21,8 @@ from prompts.scheme_text import label_text
 from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
+COMMITMENT: Final = "commitment"
+"""The dimension without which there are no strategic metrics."""
 JuryLabels = Mapping[str, Mapping[str, Mapping[str, int]]]
 """How often: juror -> dimension -> label; an empty label could not be read."""
 
@@ -107,9 +110,9 @@ def jury_as_text(done: Verified, labels: JuryLabels) -> str:
             ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
             said = ", ".join(f"{label or 'unreadable'} {count:,}" for label, count in ranked)
             lines.append(f"  {dimension}: {said}")
-    lines += [
-        "",
-        so_far(done.state),
-        f"compare them with: hipo metrics strategic {typed_path(done.folder)}",
-    ]
+    run = typed_path(done.folder)
+    compared = f"hipo agreement {run} --of juror"
+    if any(COMMITMENT in name.split(".") for of_juror in labels.values() for name in of_juror):
+        compared = f"hipo metrics strategic {run}, or {compared}"
+    lines += ["", so_far(done.state), f"compare them with: {compared}"]
     return "\n".join(lines)

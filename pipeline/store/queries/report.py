@@ -99,10 +99,11 @@ _JUDGE_PAIRS = _PAIRS.format(
 # Summed up by judge run first: the rest of what they are grouped by is looked up once for each.
 _VOTES = """
     select a.id, s.source, s.judge, x.id, s.whole, c.scenario, c.fact, c.goal, c.turns,
-        sum(s.yes), sum(s.judged), sum(s.n - s.judged)
+        sum(s.yes), sum(s.judged), sum(s.unreadable)
     from (
         select g.dialogue, g.kind as source, g.who as judge, g.dimension, g.turn = -1 as whole,
-            coalesce(sum(g.carried), 0) as yes, count(g.carried) as judged, count(*) as n
+            coalesce(sum(g.carried), 0) as yes, count(g.carried) as judged,
+            sum(g.carried is null and g.value is null) as unreadable
         from newest_annotations g where g.kind in ('self', 'external')
         group by g.source, g.dialogue, g.pass, g.dimension, g.turn = -1) s
         join dimensions x on x.seq = s.dimension join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq

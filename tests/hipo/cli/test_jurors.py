@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -169,3 +171,38 @@ def test_the_report_shows_jurors_where_there_are_some(hipo: Hipo, run: Path) -> 
     assert "Strategic answers" in page
     assert "juror:offline/judge" in page
     assert "NRBaT along" in page
+    with RunStore.open(run, readonly=True) as store:
+        (*_, last) = store.dialogues(traces=False)
+        title = load_material(store).scenario_of(last.case).title
+    assert f"NRBaT along “{title}” ({last.case.id[:8]})" in page
+
+
+def test_jurors_of_another_scheme_are_compared_with_each_other(hipo: Hipo, run: Path) -> None:
+    hipo("verify", "made", "--juror", "offline/judge", "-q")
+    hipo("verify", "made", "--juror", "offline/judge", "--juror-mode", "icl", "-q")
+    one, other = "juror:offline/judge", "juror:icl=offline/judge"
+    found = hipo("agreement", "made", "--of", one, "--with", other, "--json", "-")
+    assert found.code == 0, found.err
+    compared = found.data["pairs"][0]["comparisons"]
+    assert {row["dimension"] for row in compared} == {f"cobra.{name}" for name in ASKED}
+    assert all(row["items"] and row["same"] is not None for row in compared)
+    together = hipo("agreement", "made", "--of", "juror", "--json", "-").data["groups"][0]
+    assert {row["dimension"] for row in together["statistics"]} >= {"cobra.manner", "cobra.reasons"}
+    assert hipo("runs", "check", "made").code == 0
+
+
+def test_a_run_that_lacks_the_scheme_of_its_jurors_says_so(hipo: Hipo, run: Path) -> None:
+    hipo("verify", "made", "--juror", "offline/judge", "-q")
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
+        connection.execute("delete from materials where kind = 'juror_scheme'")
+    refused = hipo("agreement", "made", "--of", "juror")
+    assert refused.code == 2
+    assert "juror labelled nothing that the scheme hipo@2 has: cobra.commitment" in refused.err
+
+
+def test_what_jurors_can_be_compared_by_is_told(hipo: Hipo, run: Path) -> None:
+    task = ("--juror-scheme", "cei", "--juror-task", "cei-emotion")
+    felt = hipo("verify", "made", "--juror", "offline/judge", *task)
+    assert "compare them with: hipo agreement made --of juror" in felt.out
+    heard = hipo("verify", "made", "--juror", "offline/judge")
+    assert "compare them with: hipo metrics strategic made, or" in heard.out

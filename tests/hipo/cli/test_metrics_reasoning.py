@@ -92,6 +92,10 @@ def test_the_text_has_every_table(logs, tmp_path, capsys):
         "unknown_value (1)",
     ):
         assert part in text
+    lines = [line.split() for line in text.splitlines()]
+    at = lines.index(["Share", "of", "reasonings", "that", "are", "not", "right"])
+    assert lines[at + 1] == ["game", "attempt", "solver", "gold", "ann"]
+    assert [line[:2] for line in lines[at + 2 : at + 4]] == [["all", "original"], ["all", "final"]]
 
 
 def test_games_of_ones_own_have_their_own_choices(tmp_path, capsys):

@@ -211,11 +211,17 @@ def test_a_code_that_no_map_knows_is_told_by_row_and_leaves_the_rest(
         (("--with", "juror", "--pair", "juror,anna"), "'anna' is none of those that are compared"),
         (("--map", "cobar"), "unknown map 'cobar'"),
         (("--map", "cei"), "found no column"),
+        (("--map", "lacking.yaml"), "'c7' or one of 4 others of the map, expected one that holds"),
     ],
 )
 def test_a_mistake_is_one_message_and_exit_code_2(
     hipo: Hipo, trial: str, options: tuple[str, ...], message: str
 ) -> None:
+    columns = [f"c{number}" for number in (*range(12), *range(12))]
+    Path("lacking.yaml").write_text(
+        "id: lacking\ntitle: Lacking\nscheme: cobra\nrows: turns\nannotator: {name: Ada}\n"
+        f"answers:\n  commitment: {{column: [{', '.join(columns)}]}}\n"
+    )
     done = hipo("metrics", "strategic", trial, *options)
     assert (done.code, done.out) == (2, "")
     assert message in done.err
@@ -244,6 +250,31 @@ def test_answers_are_counted_by_trial_and_by_who_asks(hipo: Hipo, tmp_path: Path
     assert found[0] == {"by": {"trial": "harbour", "asked_by": "defence"}, "answers": 3}
     one = hipo("metrics", "strategic", *files, "--by", "trial", "--json", "-").data["answers_by"]
     assert [row["answers"] for row in one] == [6, 3]
+
+
+def test_labels_and_benefit_are_told_by_what_answers_are_counted_by(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    files = []
+    for trial in ("harbour", "mill", "mill_again"):
+        path = Path(table(tmp_path / f"{trial}.csv", anna="1", ben="2"))
+        head, *rows = path.read_text(encoding="utf-8").splitlines()
+        told = [f"{head},trial", *(f"{row},{trial.partition('_')[0]}" for row in rows)]
+        path.write_text("\n".join(told) + "\n", encoding="utf-8")
+        files.append(str(path))
+    found = hipo("metrics", "strategic", *files, "--by", "trial", "--json", "-").data
+    of = {(row["dialogue"], row["annotator"]): row for row in found["distributions_by"]}
+    assert sorted(of) == [(t, who) for t in ("harbour", "mill") for who in ("anna", "ben")]
+    assert of["mill", "anna"]["answers"] == 2 * of["harbour", "anna"]["answers"]
+    assert of["mill", "ben"]["commitments"] == {
+        label: 2 * count for label, count in of["harbour", "ben"]["commitments"].items()
+    }
+    assert of["mill", "anna"]["last"] is None, "where a witness ends is a matter of one dialogue"
+    net = {row["dialogue"]: row for row in found["histograms_by"] if row["metric"] == "net benefit"}
+    assert net["mill"]["mean"] == pytest.approx(net["harbour"]["mean"])
+    text = hipo("metrics", "strategic", *files, "--by", "trial").out
+    assert "Labels by trial" in text
+    assert "Net benefit of an answer by trial" in text
 
 
 @pytest.mark.parametrize(("by", "told"), [

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.run_material import load_material
 from pipeline.store.queries.export import CorpusFilter, open_corpus
 from pipeline.store.queries.report import open_figures
+from pipeline.store.run_store import RunStore
 from tests.hipo.cli.conftest import Hipo
 from tests.hipo.cli.small_table import HEADER, lines_of, written_table
 
@@ -114,3 +116,21 @@ def test_an_experts_labels_come_before_those_of_people(
                     "--labels", "declared")  # fmt: skip
     assert declared.code == 2
     assert "of its speaker, of an expert, or of two people" in declared.err
+
+
+def test_a_column_says_in_which_language_dialogues_are(hipo: Hipo, tmp_path: Path) -> None:
+    head = "id,sd_situation,sd_speaker_role,sd_utterance,sl_plutchik_primary_A,language"
+    rows = ["1,Im Büro.,Kollege,Na wunderbar.,anger,de", "2,Im Büro.,Kollege,Schon gut.,anger,",
+            "3,Im Büro.,Kollege,,joy,German"]  # fmt: skip
+    table = tmp_path / "talk.csv"
+    table.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    done = hipo("import", str(table), "--map", "cei", "-o", str(tmp_path / "run"))
+    assert done.code == 0, done.err
+    assert f"{table.name}: 'German' is no code of a language; taken for en" in done.out
+    assert f"{table.name}: no words in turn 0 of 'talk/003'; stored as '(no words)'" in done.out
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        scenarios = load_material(store).scenarios
+        said = {d.turns[0].text: d.case for d in store.dialogues(traces=False)}
+    languages = {text: case.language for text, case in said.items()}
+    assert languages == {"Na wunderbar.": "de", "Schon gut.": "en", "(no words)": "en"}
+    assert scenarios[said["Na wunderbar."].scenario].languages == ("de",)

@@ -23,7 +23,9 @@ OUT = ("-o", "results", "--no-page")
 MISTAKES = {
     "no set": (("nothing", *TASK, *MODEL), "there is no 'nothing': neither a set nor a run"),
     "task": (("SET", "--task", "hipo-uterance", *MODEL), "did you mean 'hipo-utterance'?"),
-    "no task": (("SET", *MODEL), "no task is named"),
+    "no task": (
+        ("SET", *MODEL), "tasks for the scheme hipo@2: hipo-conversation, hipo-cumulative-paper"
+    ),
     "no model": (("SET", *TASK), "no model is named"),
     "model": (("SET", *TASK, "--model", "gpt-4o"), "write provider/model"),
     "mode": (("SET", *TASK, *MODEL, "--mode", "zero"), "there is no mode 'zero'"),
