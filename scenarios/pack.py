@@ -28,7 +28,7 @@ class SchemeFound(InputError):
     """A file among scenarios holds a label scheme, as the author's form writes it beside them."""
 
 
-def scenario_files(root: Path) -> Iterator[Path]:
+def scenario_files(root: Path, what: str = "scenarios") -> Iterator[Path]:
     """Yield the YAML files under a directory in order, or the one file that is named.
 
     Links to directories are not followed, hidden files are left out.
@@ -41,8 +41,10 @@ def scenario_files(root: Path) -> Iterator[Path]:
         return
     if not root.is_dir():
         raise UsageError(
-            f"there is no directory or file of scenarios at {shown_path(root)}",
-            f"check the path, or the variable {PATH_VARIABLE}",
+            f"there is no directory or file of {what} at {shown_path(root)}",
+            f"check the path, or the variable {PATH_VARIABLE}"
+            if what == "scenarios"
+            else "check the path",
         )
     count = 0
     for folder, below, names in os.walk(root, onerror=_unreadable):

@@ -31,7 +31,7 @@ def inspect_schemes(roots: Sequence[Path] = (), checks: Sequence[SchemeCheck] = 
     Raises:
         UsageError: a root does not exist, or there is no file under any.
     """
-    paths = [path for root in roots for path in scenario_files(root)] or (
+    paths = [path for root in roots for path in scenario_files(root, "schemes")] or (
         [] if roots else shipped_files()
     )
     files = {real_path(path): path for path in paths}

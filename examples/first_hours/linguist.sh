@@ -40,7 +40,7 @@ hipo show runs/labels
 python "$here/visitor.py" hipo review serve runs/labels --all --per-item 2
 # how well people agree, beyond what chance would bring
 hipo review agreement runs/labels
-# for those who would rather use a spreadsheet
+# the answers as a table; with --blank one to fill in, for those who would rather use a spreadsheet
 hipo review export runs/labels --all --to csv -o sheets
 
 # == What came of it

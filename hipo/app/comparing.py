@@ -168,7 +168,7 @@ def compare(
         with source.dialogues() as dialogues:
             for dialogue in dialogues:
                 groups.add(source.name, dialogue)
-        if by is None and source.name not in groups.filled:
+        if not groups.filled or (by is None and source.name not in groups.filled):
             raise _nothing(groups, source.name)
     _check_roles(groups)
     ordered = _ordered(groups, reference)
@@ -232,8 +232,6 @@ def _ordered(groups: _Groups, reference: str | None) -> list[SpeechGroup]:
     found = list(filled.values())
     if by is not None:
         found.sort(key=lambda group: (-group.lines, group.name))
-        if not found:
-            raise _nothing(groups, None)
         if len(found) == 1:
             raise UsageError(
                 f"--by {by}: all lines are {found[0].name!r}: there is nothing to compare",
@@ -254,27 +252,25 @@ def _ordered(groups: _Groups, reference: str | None) -> list[SpeechGroup]:
     return found
 
 
-def _nothing(groups: _Groups, source: str | None) -> UsageError:
+def _nothing(groups: _Groups, source: str) -> UsageError:
     """Say why no line was found to compare."""
     by, roles = groups.choice.by, groups.choice.roles
     speakers = groups.speakers(source)
     if not speakers:
-        return UsageError(f"{source or 'this'}: holds no line", "generate or name another one")
+        return UsageError(f"{source}: holds no line", "generate or name another one")
     if by is not None and by not in groups.names:
         return UsageError(
             f"--by {by}: nothing that was said has anything of this name",
             suggestion(by, sorted(groups.names)),
         )
     if roles and speakers.isdisjoint(roles):
-        where = "" if source is None else f" in {source}"
         return UsageError(
-            f"--role {','.join(roles)}: nobody of that name says anything{where}",
+            f"--role {','.join(roles)}: nobody of that name says anything in {source}",
             suggestion(roles[0], sorted(speakers), listing="who speaks"),
         )
-    of = "" if source is None else f"{source}: "
     who = enumerated(roles) if roles else "anybody"
     return UsageError(
-        f"{of}nothing that {who} says is left to compare",
+        f"{source}: nothing that {who} says is left to compare",
         "count what was fixed beforehand, too, with --fixed, or leave --role or --by out",
     )
 

@@ -13,8 +13,7 @@ from hipo.cli.main import command_app
 from hipo.cli.options.plain import JSON_SHAPES
 from hipo.cli.terminal.console import Format, columns, ends, number, plain, write_json
 from hipo.cli.terminal.errors import ExitCode, say
-from outputs.speech.comparison import SpeechComparison, SpeechDifference
-from quality.statistics.bootstrap import Interval
+from outputs.speech.comparison import FEWEST, SpeechComparison, SpeechDifference
 
 app = command_app()
 
@@ -88,7 +87,11 @@ def _as_json(found: SpeechComparison) -> dict[str, Any]:
             {
                 "group": name,
                 **plain(one.measure, "id title unit"),
-                **plain(one, "reference figure difference certain", interval=ends(one.interval)),
+                **plain(
+                    one,
+                    "reference figure difference certain counted no_interval",
+                    interval=ends(one.interval),
+                ),
             }
             for name, differences in found.differences.items()
             for one in differences
@@ -118,7 +121,8 @@ def _as_text(found: SpeechComparison) -> str:
 
 _LEGEND = """\
 drawn from  how many scenarios the intervals resample; a dialogue of none counts as one
-95 %        interval of the difference; - where too few scenarios tell, or all resamples the same
+95 %        interval of the difference; too few: it takes more scenarios in which anything was
+            counted; no spread: all resamples have the same difference
 *           not 0, even if all differences of the table are looked at together (Bonferroni)"""
 
 
@@ -129,7 +133,7 @@ def _row(one: SpeechDifference) -> list[str]:
         _figure(one.reference),
         _figure(one.figure),
         _figure(one.difference, sign="+"),
-        _interval(one.interval),
+        _interval(one),
         "*" * one.certain,
     ]
 
@@ -138,5 +142,9 @@ def _figure(value: float | None, sign: str = "") -> str:
     return "-" if value is None else f"{value:{sign}.2f}"
 
 
-def _interval(found: Interval | None) -> str:
-    return "-" if found is None else f"{found.low:+.2f} to {found.high:+.2f}"
+def _interval(one: SpeechDifference) -> str:
+    if one.interval is not None:
+        return f"{one.interval.low:+.2f} to {one.interval.high:+.2f}"
+    if one.no_interval == "too few":
+        return f"too few ({one.counted} of {FEWEST})"
+    return one.no_interval or "-"

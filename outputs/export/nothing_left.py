@@ -30,10 +30,7 @@ def nothing_left(
         return UsageError(
             "nothing is left to export; the runs hold no dialogue", "hipo runs show RUN says why"
         )
-    lost = [
-        told.removeprefix("left out: ") for told in left_out(found, 0, rows, without_row).reasons()
-    ]
-    lost += notes
+    lost = [*left_out(found, 0, rows, without_row).reasons(), *notes]
     hints = []
     if options.chosen_task.trains_responder and not options.include_deception:
         hints.append("deceptive dialogues are taken with --include-deception only")

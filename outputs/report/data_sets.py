@@ -13,26 +13,16 @@ def data_sets_table(exports: Sequence[RecordedExport]) -> Table:
     """Return a table with a line for each data set; folders are seen from that of the run."""
     return Table(
         "Data sets made of this run",
-        ("folder", "kind", "dialogues", "rows", "left out of all generated dialogues", "made"),
+        ("folder", "kind", "dialogues", "rows", "left out", "made"),
         tuple(
             (
                 export.folder,
                 export.kind if export.verdict == "accepted" else f"{export.kind}, any verdict",
                 count(export.dialogues),
                 ", ".join(f"{split} {count(n)}" for split, n in export.rows.items()),
-                _reasons(export) or "nothing",
+                "; ".join(export.left_out.reasons()) or "nothing",
                 moment(export.at),
             )
             for export in exports
         ),
     )
-
-
-def _reasons(export: RecordedExport) -> str:
-    reasons = [
-        f"{name.replace('_', ' ')} {count(n)}" for name, n in export.left_out.dialogues.items()
-    ]
-    rows = [
-        f"rows by {name.replace('_', ' ')} {count(n)}" for name, n in export.left_out.rows.items()
-    ]
-    return ", ".join(reasons + rows)

@@ -100,15 +100,16 @@ class LeftOut:
         """
         share = f" ({self.taken / self.generated:.0%})" if self.generated else ""
         yield f"{self.taken:,} of {plural(self.generated, 'dialogue')}{share} {'is' if self.taken == 1 else 'are'} in the set"
-        yield from self.reasons(ways=ways)
+        for reason in self.reasons(ways=ways):
+            yield f"left out: {reason}"
 
     def reasons(self, *, ways: bool = False) -> Iterator[str]:
-        """Yield one line for each reason; see :meth:`sentences`."""
+        """Yield what was left out for each reason; see :meth:`sentences`."""
         for reason, n in self.dialogues.items():
             way = f" ({_WAYS[reason]})" if ways and reason in _WAYS else ""
-            yield f"left out: {plural(n, 'dialogue')} {WORDS.get(reason, reason)}{way}"
+            yield f"{plural(n, 'dialogue')} {WORDS.get(reason, reason)}{way}"
         for reason, n in self.rows.items():
-            yield f"left out: {plural(n, 'row')} {_ROWS.get(reason, reason)}"
+            yield f"{plural(n, 'row')} {_ROWS.get(reason, reason)}"
 
     def plain(self) -> dict[str, object]:
         """Return it as plain data."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,23 @@ Floats = NDArray[np.float64]
 RESAMPLES: Final = 10_000
 _BEYOND: Final = 25
 """Resamples that have to lie beyond an end before it is read from them."""
+
+
+NoInterval = Literal["nothing counted", "too few", "no spread"]
+"""Why an interval is missing: a figure is, fewer than :data:`FEWEST` scenarios or dialogues tell of
+it, or all resamples give the same."""
+
+
+def _fewest(coverage: float) -> int:
+    """Return how many clusters an interval takes.
+
+    No resample goes beyond what single clusters show, and all of ``n`` point the same way by chance
+    in one of ``2 ** (n - 1)`` cases: fewer than six are not enough for 95 %.
+    """
+    return math.ceil(1 - math.log2(1 - coverage))
+
+
+FEWEST: Final = _fewest(Resampling().coverage)
 
 
 @dataclass(slots=True)
@@ -53,10 +71,14 @@ class SpeechDifference:
     """None: nothing was counted."""
     figure: float | None
     interval: Interval | None
-    """Of the figure less that of the reference; None: too few scenarios or dialogues for one, or
-    all resamples give the same."""
+    """Of the figure less that of the reference."""
     certain: bool
     """Whether 0 lies outside the interval even if all differences are looked at together."""
+    counted: int
+    """In how many scenarios, or dialogues where nobody says of which they are, anything was counted:
+    in the group with fewer of them."""
+    no_interval: NoInterval | None
+    """Why there is no interval; None: there is one."""
 
     @property
     def difference(self) -> float | None:
@@ -95,8 +117,25 @@ def compare_groups(
     return SpeechComparison(
         tuple(groups),
         {other.name: _differences(first, other, measures, seed, looks) for other in others},
-        tuple(notes),
+        (*notes, *_too_few(groups, _strict(Resampling().coverage, looks))),
     )
+
+
+def _strict(coverage: float, looks: int) -> float:
+    """Return the coverage of one of several intervals that hold all at once (Bonferroni)."""
+    return 1 - (1 - coverage) / looks
+
+
+def _too_few(groups: Sequence[SpeechGroup], strict: float) -> Iterator[str]:
+    """Say of which group there is too little for an interval or a star, and how much it takes."""
+    least = min(groups, key=lambda group: len(group.clusters))
+    clusters, starred = len(least.clusters), _fewest(strict)
+    if clusters >= starred:
+        return
+    takes = f"an interval takes {FEWEST} in each group, a star {starred}"
+    if clusters >= FEWEST:
+        takes = f"a star takes {starred} in each group"
+    yield f"{least.name} is drawn from {clusters}, scenarios or dialogues of none: {takes}"
 
 
 def _differences(
@@ -107,37 +146,37 @@ def _differences(
     looks: int,
 ) -> tuple[SpeechDifference, ...]:
     resampling = Resampling(RESAMPLES, seed)
-    strict = 1 - (1 - resampling.coverage) / looks
+    strict = _strict(resampling.coverage, looks)
     draws, clusters = _draws(first, other, resampling)
     found = []
     for at, (measure, reference, figure) in enumerate(
         zip(measures, first.figures(), other.figures(), strict=True)
     ):
         known = bool(np.isfinite(reference) and np.isfinite(figure))
-        usual = _told(draws[:, at], resampling.coverage, clusters[at]) if known else None
-        wide = _told(draws[:, at], strict, clusters[at]) if known else None
+        usual = (
+            _told(draws[:, at], resampling.coverage, clusters[at]) if known else "nothing counted"
+        )
+        wide = _told(draws[:, at], strict, clusters[at]) if known else "nothing counted"
         found.append(
             SpeechDifference(
                 measure,
                 float(reference) if np.isfinite(reference) else None,
                 float(figure) if np.isfinite(figure) else None,
-                usual,
-                wide is not None and not wide.low <= 0 <= wide.high,
+                usual if isinstance(usual, Interval) else None,
+                isinstance(wide, Interval) and not wide.low <= 0 <= wide.high,
+                clusters[at],
+                None if isinstance(usual, Interval) else usual,
             )
         )
     return tuple(found)
 
 
-def _told(draws: Floats, coverage: float, clusters: int) -> Interval | None:
-    """Return an interval where there are enough clusters for it, and it has a width.
-
-    No resample goes beyond what single clusters show. All of ``n`` point the same way by chance in
-    one of ``2 ** (n - 1)`` cases: fewer than six are not enough for 95 %.
-    """
-    if 2.0 ** (1 - clusters) > 1 - coverage:
-        return None
+def _told(draws: Floats, coverage: float, clusters: int) -> Interval | NoInterval:
+    """Return an interval where there are enough clusters for it, and it has a width."""
+    if clusters < _fewest(coverage):
+        return "too few"
     found = interval(draws, coverage, clusters, beyond=_BEYOND)
-    return found if found is not None and found.has_width else None
+    return found if found is not None and found.has_width else "no spread"
 
 
 def _draws(

@@ -49,7 +49,7 @@ def outcome_sentence(study: StudyResult) -> str:
     clear = [one for one in found if is_clear(one)]
     compared = f"{len(found)} comparisons" if len(found) > 1 else "one comparison"
     if not clear:
-        return _nothing_apart(sum(one.interval is not None for one in found))
+        return _nothing_apart(study, sum(one.interval is not None for one in found))
     told = []
     for ahead, word in ((True, "ahead of"), (False, "behind")):
         side = [one for one in clear if ((one.value or 0) > 0) == ahead]
@@ -63,12 +63,14 @@ def outcome_sentence(study: StudyResult) -> str:
     return f"{'; '.join(told)}{left}.{luck}"
 
 
-def _nothing_apart(intervals: int) -> str:
-    """Say that no interval leaves zero out, or that no comparison has one."""
+def _nothing_apart(study: StudyResult, intervals: int) -> str:
+    """Say that no interval leaves zero out, or that no comparison has one, and why."""
     if not intervals:
+        why = "with one scenario there is none"
+        if study.scenarios > 1:
+            why = "each difference is the same in whichever scenarios are drawn"
         return (
-            f"Nothing can be told apart from {BASELINE}: no comparison has an interval, as with one "
-            "scenario there is none."
+            f"Nothing can be told apart from {BASELINE}: no comparison has an interval, as {why}."
         )
     if intervals == 1:
         return f"Nothing can be told apart from {BASELINE}: the interval of the one comparison contains zero."

@@ -20,6 +20,8 @@ SCENARIO_PROBLEM = "scenario_problem"
 NOTE = "note"
 LEAD = "lead_s"
 CONFIRMED, REJECTED = "confirmed", "rejected"
+FACTS_TITLE = "What one of the people alone knows"
+"""What stands above the private facts of a dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Incoming:
     """Line or task, from 1, where it was first met."""
     labels: dict[tuple[int | None, str], object] = field(default_factory=dict)
     places: dict[tuple[int | None, str], int] = field(default_factory=dict)
-    """Line or task of each label."""
+    """Line or task of each label, and of each field of an opinion."""
     opinion: dict[str, str] = field(default_factory=dict)
     lead_s: float = 0.0
 
@@ -117,18 +119,27 @@ def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) ->
     return [value for value in dimension.values if value not in hidden.get(dimension.id, ())]
 
 
-def facts_title(scheme: Scheme) -> str:
-    """Return what stands above the private facts of a dialogue."""
-    if scheme.is_for_any_people:
-        return "What one of the people alone knows"
-    return "What only the responder knows"
+def situation_text(exhibit: ReviewDialogue) -> str:
+    """Return the scene, and who is there, a line each; nothing where nobody knows the scenario."""
+    people = [f"{name}: {description}" for name, description in exhibit.roles]
+    return "\n".join([exhibit.background, *people]).strip()
 
 
 def facts_text(exhibit: ReviewDialogue) -> str:
-    """Return the private facts of a dialogue; several with who knows each, one a line."""
-    if len(exhibit.facts) == 1 and exhibit.dialogue.case.fact:
-        return exhibit.facts[0].text
-    return "\n".join(f"{enumerated(fact.knowers)}: {fact.text}" for fact in exhibit.facts)
+    """Return the private facts of a dialogue, a line each: who knows it, and what it makes false."""
+    lines = []
+    for fact in exhibit.facts:
+        lines.append(f"{enumerated(fact.knowers)}: {fact.text}")
+        lines += [f"So it would be false to say or imply: {claim}" for claim in fact.false_claims]
+    return "\n".join(lines)
+
+
+def dialogue_text(exhibit: ReviewDialogue, turn: int | None) -> str:
+    """Return all that was said, a line each; the turn to label is marked with ``>``."""
+    return "\n".join(
+        f"{'> ' if said.turn == turn else ''}{said.speaker}: {said.text}"
+        for said in exhibit.utterances
+    )
 
 
 def dimensions_of(scheme: Scheme, study: ReviewStudy | None = None) -> tuple[Dimension, ...]:

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator
 
 from quality.review.exchange import (
     CONFIRMED,
+    FACTS_TITLE,
     ISSUE,
     NOTE,
     REJECTED,
     Outgoing,
     dimensions_of,
     facts_text,
-    facts_title,
     offered_labels,
     opinion_fields,
+    situation_text,
 )
 from quality.review.forms import shown_value
 from scenarios.reviews import ReviewStudy
@@ -36,7 +37,7 @@ def dataset_settings(scheme: Scheme, study: ReviewStudy) -> dict[str, object]:
     """Return what ``argilla.Settings.from_json`` reads."""
     fields = [_field("background", "text"), _field("dialogue", "chat"), _field("utterance", "text")]
     if study.shows_fact:
-        fields.insert(1, _field("fact", "text", title=facts_title(scheme)))
+        fields.insert(1, _field("fact", "text", title=FACTS_TITLE))
     questions = [_question(dimension, study) for dimension in dimensions_of(scheme, study)]
     if study.asks_opinion:
         options = [{"value": value, "text": value} for value in (CONFIRMED, REJECTED)]
@@ -89,7 +90,7 @@ def _record(
 ) -> dict[str, object]:
     exhibit = dialogue.exhibit
     fields: dict[str, object] = {
-        "background": exhibit.background or "(not known)",
+        "background": situation_text(exhibit) or "(not known)",
         "dialogue": [
             {"role": "assistant" if u.is_opposite else "user", "content": u.text}
             for u in exhibit.utterances

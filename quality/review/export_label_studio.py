@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 from quality.review.exchange import (
     CONFIRMED,
+    FACTS_TITLE,
     ISSUE,
     ISSUE_REASON,
     NOTE,
@@ -15,9 +16,9 @@ from quality.review.exchange import (
     Outgoing,
     dimensions_of,
     facts_text,
-    facts_title,
     offered_labels,
     opinion_fields,
+    situation_text,
 )
 from scenarios.reviews import ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, Scheme
@@ -34,7 +35,7 @@ def labelling_config(scheme: Scheme, study: ReviewStudy) -> str:
     _header(view, "Situation")
     ET.SubElement(view, "Text", name="background", value="$background")
     if study.shows_fact:
-        _header(view, facts_title(scheme))
+        _header(view, FACTS_TITLE)
         ET.SubElement(view, "Text", name="fact", value="$fact")
     _header(view, "Dialogue")
     ET.SubElement(
@@ -93,7 +94,7 @@ def _task(
         "study": study.id,
         "scenario": exhibit.dialogue.case.scenario,
         "category": dialogue.item.category,
-        "background": exhibit.background or "(not known)",
+        "background": situation_text(exhibit) or "(not known)",
         "dialogue": [{"author": u.speaker, "text": u.text} for u in exhibit.utterances],
         "utterance": dialogue.text_of(turn),
     }

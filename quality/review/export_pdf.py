@@ -125,11 +125,17 @@ def _dialogue(
     yield Paragraph(f"Item {_text(dialogue.item.id)}", styles["body"])
     if exhibit.background:
         yield Paragraph(_text(exhibit.background), styles["body"])
+    for name, description in exhibit.roles:
+        yield Paragraph(f"<b>{_text(name)}:</b> {_text(description)}", styles["body"])
     for fact in exhibit.facts if study.shows_fact else ():
-        named = enumerated([f"the {name}" for name in fact.knowers])
-        who = "the responder" if exhibit.dialogue.case.fact else named
+        who = enumerated([f"the {name}" for name in fact.knowers])
         verb = "knows" if len(fact.knowers) == 1 else "know"
-        yield Paragraph(f"<b>Only {_text(who)} {verb}:</b> {_text(fact.text)}", styles["fact"])
+        false = "".join(
+            f"<br/>So it would be false to say or imply: {_text(claim)}"
+            for claim in fact.false_claims
+        )
+        said = f"<b>Only {_text(who)} {verb}:</b> {_text(fact.text)}{false}"
+        yield Paragraph(said, styles["fact"])
     for utterance in exhibit.utterances:
         mark = f" ({utterance.turn}, to label)" if utterance.is_target else ""
         line = f"<b>{_text(utterance.speaker)}{mark}:</b> {_text(utterance.text)}"

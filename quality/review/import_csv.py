@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from quality.review.exchange import LEAD, Incoming, dimensions_of, split_name
-from quality.review.spreadsheet import OPINION, SEPARATOR, columns
+from quality.review.spreadsheet import OPINION, SEPARATOR, SHOWN, columns
 from quality.tables.formulas import is_number, original
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
@@ -41,42 +41,43 @@ class _AnswerTable:
         """Read the whole table."""
         header, _, _ = text.partition("\n")
         delimiter = max(",;\t", key=header.count)
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
-            if self._accepts(reader.fieldnames or ()):
-                for row in reader:
-                    self._take(row, reader.line_num)
+            names = next(reader, [])
+            if self._accepts(names):
+                # By the number that a spreadsheet gives a row: a cell may have several lines.
+                for number, cells in enumerate(reader, start=2):
+                    self._take(names, cells, number)
         except csv.Error as error:
             self._wrong(reader.line_num, "", str(error), "a CSV table")
 
-    def _accepts(self, header: object) -> bool:
-        names = [str(name) for name in header] if isinstance(header, list) else []
+    def _accepts(self, names: Sequence[str]) -> bool:
         for name in ("item", "annotator"):
             if name not in names:
                 self._wrong(1, "", f"no column {name!r}", "columns item and annotator")
         expected_columns = columns(self._scheme)
         for name in names:
-            if name not in expected_columns:
+            if name not in (*expected_columns, *SHOWN):
                 self._wrong(1, name, "an unknown column", f"one of {', '.join(expected_columns)}")
             elif names.count(name) > 1:
                 self._wrong(1, name, "a column that stands twice", "each column once")
         return not self.problems
 
-    def _take(self, row: Mapping[str | None, object], line: int) -> None:
-        if None in row:
+    def _take(self, names: Sequence[str], row: Sequence[str], line: int) -> None:
+        if len(row) > len(names):
             self._wrong(line, "", "more cells than columns", "as many as columns")
             return
-        cells = {str(key): original(str(value or "").strip()) for key, value in row.items()}
+        cells = {name: original(cell.strip()) for name, cell in zip(names, row, strict=False)}
         answered = [d for d in dimensions_of(self._scheme) if cells.get(d.id)]
         opinion = {name: cells[name] for name in OPINION if cells.get(name)}
         lead_s = float(cells[LEAD]) if is_number(cells.get(LEAD, "")) else 0.0
         if not answered and not opinion and not lead_s:
             return  # a row nobody has filled in yet
-        place = split_name(cells["item"])
+        place = split_name(cells.get("item", ""))
         if place is None:
-            self._wrong(line, "item", repr(cells["item"]), "case/arm#turn")
+            self._wrong(line, "item", repr(cells.get("item", "")), "case/arm#turn")
             return
-        annotator = cells["annotator"]
+        annotator = cells.get("annotator", "")
         if not annotator:
             self._wrong(line, "annotator", "nothing", "a code or a name")
             return
@@ -87,13 +88,14 @@ class _AnswerTable:
             text = cells[dimension.id]
             value: object = text
             if dimension.measurement == "multi":
-                value = text.split(SEPARATOR)
+                value = [part.strip() for part in text.split(SEPARATOR.strip())]
             elif dimension.measurement == "interval" and is_number(text):
                 value = float(text)
             sheet.places.setdefault(key, line)
             if sheet.labels.setdefault(key, value) != value:
                 self._wrong(line, dimension.id, "a second answer", "one per person and question")
         sheet.opinion |= opinion
+        sheet.places |= {(None, name): line for name in opinion}
         sheet.lead_s += max(0.0, lead_s)
 
     def _wrong(self, line: int, field: str, found: str, expected: str) -> None:

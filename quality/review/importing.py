@@ -187,7 +187,8 @@ def _opinion(sheet: Incoming, problems: list[Problem], file: str) -> Opinion | N
     issue = said.get(ISSUE, "").casefold()
     if issue not in ("", CONFIRMED, REJECTED):
         expected = f"{CONFIRMED} or {REJECTED}"
-        problems.append(Problem(file, sheet.where, ISSUE, repr(said[ISSUE]), expected))
+        line = sheet.places.get((None, ISSUE), sheet.where)
+        problems.append(Problem(file, line, ISSUE, repr(said[ISSUE]), expected))
     if not said and not sheet.lead_s:
         return None
     return Opinion(

@@ -1,35 +1,58 @@
-"""Write answers as CSV whose cells no spreadsheet runs as formulas."""
+"""Write answers, or sheets to fill in, as CSV whose cells no spreadsheet runs as formulas."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quality.review.answer_table import item_name
 from quality.review.exchange import (
+    CONFIRMED,
     ISSUE,
     ISSUE_REASON,
     LEAD,
     NOTE,
+    REJECTED,
     SCENARIO_PROBLEM,
     Outgoing,
+    dialogue_text,
     dimensions_of,
+    facts_text,
     opinion_fields,
+    situation_text,
 )
+from quality.review.forms import FormField
 from quality.tables.formulas import neutral
+from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
 SEPARATOR = " | "
 """Between several labels in one cell."""
 OPINION = (ISSUE, ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
+SHOWN = ("the scene", "private fact", "whole dialogue", "possible answers")
+"""What somebody who fills in a sheet has to see. No dimension can be called so: ids have no space."""
 
 
 def columns(scheme: Scheme) -> list[str]:
-    """Return the header: what is asked about, who answers, every dimension, and the rest."""
-    dimensions = [dimension.id for dimension in dimensions_of(scheme)]
-    context = ["item", "scenario", "category", "utterance", "annotator"]
-    return [*context, *dimensions, *OPINION, LEAD]
+    """Return the header of answers: what is asked about, who answers, every dimension, the rest."""
+    return _header(["item", "scenario", "category", "utterance"], scheme)
+
+
+def blank_columns(scheme: Scheme, study: ReviewStudy) -> list[str]:
+    """Return the header of a sheet to fill in: as :func:`columns`, and what is to be seen.
+
+    What a study does not show or ask has no column.
+    """
+    scene, fact, dialogue, answers = SHOWN
+    shown = [scene, *([fact] if study.shows_fact else []), dialogue]
+    return _header(["item", "scenario", "category", *shown, "utterance", answers], scheme, study)
+
+
+def _header(context: list[str], scheme: Scheme, study: ReviewStudy | None = None) -> list[str]:
+    dimensions = [dimension.id for dimension in dimensions_of(scheme, study)]
+    opinion = OPINION if study is None or study.asks_opinion else (NOTE,)
+    return [*context, "annotator", *dimensions, *opinion, LEAD]
 
 
 class _Line:
@@ -39,21 +62,24 @@ class _Line:
         return line
 
 
-def csv_lines(
-    scheme: Scheme, dialogues: Iterable[Outgoing], *, blank: bool = False
-) -> Iterator[str]:
-    """Yield a table with one row per answer and utterance, and one for the dialogue as a whole.
+def answer_lines(scheme: Scheme, dialogues: Iterable[Outgoing]) -> Iterator[str]:
+    """Yield a table with one row per answer and utterance, and one for the dialogue as a whole."""
+    return _lines(columns(scheme), (row for dialogue in dialogues for row in _rows(dialogue)))
 
-    Args:
-        scheme: the dimensions.
-        dialogues: what to export.
-        blank: instead of answers, rows to be filled in.
-    """
-    writer = csv.DictWriter(_Line(), columns(scheme), restval="", lineterminator="\r\n")
+
+def blank_lines(scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing]) -> Iterator[str]:
+    """Yield a table of the same rows to be filled in, each with all that is needed for it."""
+    rows = (row for dialogue in dialogues for row in _blank_rows(dialogue, study))
+    return _lines(blank_columns(scheme, study), rows)
+
+
+def _lines(header: Sequence[str], rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    writer = csv.DictWriter(
+        _Line(), header, restval="", extrasaction="ignore", lineterminator="\r\n"
+    )
     yield writer.writeheader()
-    for dialogue in dialogues:
-        for row in _blank_rows(dialogue) if blank else _rows(dialogue):
-            yield writer.writerow({key: neutral(cell) for key, cell in row.items()})
+    for row in rows:
+        yield writer.writerow({key: neutral(cell) for key, cell in row.items()})
 
 
 def _rows(dialogue: Outgoing) -> Iterator[dict[str, str]]:
@@ -72,10 +98,31 @@ def _rows(dialogue: Outgoing) -> Iterator[dict[str, str]]:
         )
 
 
-def _blank_rows(dialogue: Outgoing) -> Iterator[dict[str, str]]:
-    for turn, _, _ in dialogue.units:
-        yield _context(dialogue, turn)
-    yield _context(dialogue, None)
+def _blank_rows(dialogue: Outgoing, study: ReviewStudy) -> Iterator[dict[str, str]]:
+    exhibit = dialogue.exhibit
+    asked = {section.turn: section.fields for section in exhibit.sections}
+    scene, facts = situation_text(exhibit), facts_text(exhibit)
+    for turn in (*exhibit.targets, None):
+        answers = [_offered(field) for field in asked.get(turn, ())]
+        if turn is None and study.asks_opinion:
+            answers.append(f"{ISSUE}: {CONFIRMED}, {REJECTED}")
+        if not answers:
+            continue
+        seen = (scene, facts, dialogue_text(exhibit, turn), "\n".join(answers))
+        cells = dict(zip(SHOWN, seen, strict=True))
+        yield _context(dialogue, turn) | cells
+
+
+def _offered(field: FormField) -> str:
+    """Return which answers go into the column of a question."""
+    offered = ", ".join(choice.title for choice in field.choices)
+    if field.kind == "number":
+        low, high = field.dimension.range or (0.0, 0.0)
+        offered = f"{low:g} to {high:g}"
+    elif field.kind == "many":
+        offered += f" (several with {SEPARATOR.strip()} between them)"
+    where = f" ({field.only_where})" if field.only_where else ""
+    return f"{field.dimension.id}: {offered}{where}"
 
 
 def _context(dialogue: Outgoing, turn: int | None) -> dict[str, str]:

@@ -45,6 +45,8 @@ class CheckedTable:
     """What was odd in the files, and which cells the check found fault with."""
     labelled: tuple[tuple[TableAnswer, LabelValue], ...]
     """The answers, each with where it stood."""
+    required: tuple[str, ...]
+    """Dimensions that everybody who answered an item must have answered."""
     map: str = ""
     """The id of the map."""
 
@@ -112,14 +114,32 @@ def read_files(
     """
     how = derived_map(paths, numbers) if map_name is None else load_map(map_name)
     scheme = scheme_of(how)
-    return checked(read_table(how, scheme, paths), scheme, map_id=how.id)
-
-
-def checked(table: AnswerTable, scheme: Scheme, *, map_id: str = "") -> CheckedTable:
-    """Check a table against a scheme (level 1 of quality control)."""
-    result = check_schema(
-        scheme, [answer.raw for answer in table.answers], required=table.dimensions
+    table = read_table(how, scheme, paths)
+    # Of a plain table a header alone tells that a row may leave questions out: then all may.
+    partial = map_name is None and any(
+        "" in place.blank for name in how.answers for place in how.places(name)
     )
+    return checked(table, scheme, map_id=how.id, required=() if partial else table.dimensions)
+
+
+def checked(
+    table: AnswerTable,
+    scheme: Scheme,
+    *,
+    map_id: str = "",
+    required: tuple[str, ...] | None = None,
+) -> CheckedTable:
+    """Check a table against a scheme (level 1 of quality control).
+
+    Args:
+        table: what the files hold.
+        scheme: with the dimensions that the map brings along.
+        map_id: the id of the map.
+        required: dimensions that everybody who answered an item must have answered; None: all that
+            the files have columns for.
+    """
+    wanted = table.dimensions if required is None else required
+    result = check_schema(scheme, [answer.raw for answer in table.answers], required=wanted)
     settled = check_schema(scheme, [answer.raw for answer in _by_gold(table.gold)], required=())
     cells = _cells(table.answers)
     places = [*_noted(result.findings, cells), *_noted(settled.findings, _cells(table.gold, GOLD))]
@@ -137,6 +157,7 @@ def checked(table: AnswerTable, scheme: Scheme, *, map_id: str = "") -> CheckedT
         findings=result.findings,
         oddities=(*table.oddities, *places),
         labelled=tuple(labelled),
+        required=wanted,
         map=map_id,
     )
 

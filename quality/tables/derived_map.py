@@ -190,6 +190,7 @@ def _by_dimension(plain: Plain, level: Level, numbers: Numbers | None) -> dict[s
     kept = [name for name in given if not is_prose(plain.cells(name))]
     if not kept:
         plain.refuse("found items and annotators, but no column of labels or numbers")
+    empty = ("",) if header.is_review else ()
     left = attributes(header, plain.rows, kept)
     kept = [name for name in kept if name not in left] or kept
     ids = _ids(kept)
@@ -204,7 +205,10 @@ def _by_dimension(plain: Plain, level: Level, numbers: Numbers | None) -> dict[s
     _check_numbers(plain, found.values(), numbers)
     return {
         "dimensions": [one.dimension for one in found.values()],
-        "answers": {ids[name]: {"column": name, **_how(one)} for name, one in found.items()},
+        "answers": {
+            ids[name]: {"column": name, **_how(one), "blank": (*BLANKS, *empty)}
+            for name, one in found.items()
+        },
         "gold": {ids[kept[0]]: {"column": gold[0], **_how(found[kept[0]])}} if gold else {},
         "context": {name: name for name in (*(c for c in columns if c not in kept), *header.aside)},
     }

@@ -41,6 +41,13 @@ ASIDE: Final = (
     "start_time", "end_time", "accept_time", "submit_time", "assignment_status", "hit_type_id",
 )  # fmt: skip
 """Columns that say more about an item and are never answers."""
+REVIEW: Final = ("item", "scenario", "category", "utterance", "annotator", "note", "lead_s")
+"""Columns that stand together in the sheets of ``hipo review export --to csv`` alone."""
+REVIEW_ASIDE: Final = (
+    "scenario", "category", "issue", "issue_reason", "scenario_problem", "lead_s",
+    "the scene", "private fact", "whole dialogue", "possible answers",
+)  # fmt: skip
+"""Columns of such a sheet that are no labels; times of imported answers are not known."""
 KNOWN: Final = (*ITEM, *ANNOTATOR, *DIMENSION, *VALUE, *DIALOGUE, *SECONDS, *GOLD)
 """Every name that is looked for."""
 _BETWEEN: Final = re.compile(r"[\s_.\-]+")
@@ -77,6 +84,9 @@ class Header:
     """Columns of names that are not common: dimensions, annotators, or none of our business."""
     aside: tuple[str, ...]
     """Columns that are never answers."""
+    is_review: bool = False
+    """Whether it is a sheet of ``hipo review export``: a row for each utterance and one for the whole
+    dialogue, so that cells are empty where nothing is asked."""
 
 
 def read_header(columns: Sequence[str]) -> Header:
@@ -85,8 +95,12 @@ def read_header(columns: Sequence[str]) -> Header:
     for column in columns:
         spelt.setdefault(plain_name(column), column)
 
+    is_review = all(plain_name(name) in spelt for name in REVIEW)
+    own = {plain_name(name) for name in REVIEW_ASIDE} if is_review else set()
+
     def first(names: Sequence[str]) -> str | None:
-        return next((spelt[plain_name(n)] for n in names if plain_name(n) in spelt), None)
+        plain = (plain_name(name) for name in names)
+        return next((spelt[name] for name in plain if name in spelt and name not in own), None)
 
     roles = {
         "item": first(ITEM), "annotator": first(ANNOTATOR), "dimension": first(DIMENSION),
@@ -98,9 +112,9 @@ def read_header(columns: Sequence[str]) -> Header:
     aside = [
         column
         for column in left
-        if plain_name(column) in _ASIDE_NAMES | ids
+        if plain_name(column) in _ASIDE_NAMES | ids | own
         or _UNNAMED.match(plain_name(column))
         or _NO_ANSWER.search(column)
     ]
     others = tuple(column for column in left if column not in aside)
-    return Header(others=others, aside=tuple(aside), **roles)
+    return Header(others=others, aside=tuple(aside), is_review=is_review, **roles)

@@ -178,7 +178,7 @@ def test_a_study_of_equals_says_that_nothing_can_be_told_apart(study):
 
 def test_a_study_of_one_scenario_claims_nothing_of_intervals_that_there_are_not(study):
     bare = [replace(d, value=0.1, interval=None) for d in study.differences]
-    assert outcome_sentence(replace(study, differences=tuple(bare))) == (
+    assert outcome_sentence(replace(study, scenarios=1, differences=tuple(bare))) == (
         "Nothing can be told apart from direct: no comparison has an interval, as with one "
         "scenario there is none."
     )
@@ -186,6 +186,13 @@ def test_a_study_of_one_scenario_claims_nothing_of_intervals_that_there_are_not(
     assert outcome_sentence(replace(study, differences=(one, *bare[1:]))) == (
         "Nothing can be told apart from direct: the interval of the one comparison contains zero."
     )
+
+
+def test_a_study_of_alike_answers_in_several_scenarios_does_not_speak_of_one(study):
+    assert study.scenarios > 1
+    same = [replace(d, value=0.0, interval=None) for d in study.differences]
+    told = outcome_sentence(replace(study, differences=tuple(same)))
+    assert told.endswith("as each difference is the same in whichever scenarios are drawn.")
 
 
 def test_one_program_in_both_chairs_is_shown_once(study):

@@ -189,7 +189,7 @@ def _of_table(table: CheckedTable) -> _Material:
     return _Material(
         raw=table.raw,
         times=table.table.timings,
-        required=table.table.dimensions,
+        required=table.required,
         gold=gold,
         notes={item: notes[dialogue] for item, dialogue in items.items()},
     )

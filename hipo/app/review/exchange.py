@@ -28,7 +28,7 @@ from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.scenario_reports import ScenarioReport, scenario_reports
-from quality.review.spreadsheet import csv_lines
+from quality.review.spreadsheet import answer_lines, blank_lines
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.plural import plural
@@ -250,7 +250,7 @@ def _files(
             "argilla.settings.json": [orjson.dumps(settings, option=orjson.OPT_INDENT_2)],
         }
     if to == "csv":
-        lines = csv_lines(scheme, dialogues, blank=blank)
+        lines = blank_lines(scheme, study, dialogues) if blank else answer_lines(scheme, dialogues)
         # Excel takes a table for UTF-8 only if it begins with this mark.
         marked = chain([b"\xef\xbb\xbf"], (line.encode() for line in lines))
         return {"blank.csv" if blank else "answers.csv": marked}

@@ -10,9 +10,15 @@ from hipo.app.options.groups import OptionGroup
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN, command_app
 from hipo.cli.options.plain import JSON_SHAPES, with_group
-from hipo.cli.show.dialogue_list import listed_as_json, listed_as_text, listing_filter, short_id
+from hipo.cli.show.dialogue_list import (
+    listed_as_json,
+    listed_as_text,
+    listing_filter,
+    short_id,
+    unknown_names,
+)
 from hipo.cli.terminal.console import Format, write_json
-from hipo.cli.terminal.errors import ExitCode
+from hipo.cli.terminal.errors import ExitCode, say
 from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_listing
 from pipeline.store.run_state import read_run_state
 from scenarios.arms import Arm
@@ -72,6 +78,8 @@ def show(
     most = count or LISTED
     with open_listing(folder) as listing:
         rows = listing.listed(wanted, count=most + 1, skip=skip)
+        for line in () if rows else unknown_names(wanted, listing):
+            say(line)
     _list(run, rows[:most], arms, output_format, more=len(rows) > most, after=skip + most)
     return ExitCode.DONE
 

@@ -48,6 +48,19 @@ _LISTED = f"""
     order by d.case_seq, d.arm_seq limit :count offset :skip"""  # noqa: S608
 
 
+_HELD = {
+    "scenarios": "select distinct scenario from cases",
+    "facts": "select distinct fact from cases",
+    "goals": "select distinct goal from cases where goal is not null",
+    "strategies": "select distinct json_extract(description, '$.strategy') from arms",
+    "flags": "select distinct code from flags",
+    "labels": f"""select distinct x.id || '=' || l.value from annotations l
+        join dimensions x on x.seq = l.dimension
+        where l.source = {DECLARED_SOURCE} and l.dialogue is not null""",  # noqa: S608
+}
+"""What a run has of each field of a filter that takes names."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListingFilter:
     """Which dialogues are listed; a field that is None restricts nothing, capitals do not matter."""
@@ -117,6 +130,10 @@ class DialogueListing:
                 )
                 for row in rows
             ]  # fmt: skip
+
+    def held(self, field: str) -> list[str]:
+        """Return what the run has of a field of the filter: ids, or labels as ``dimension=label``."""
+        return sorted(str(row[0]) for row in self._reader.execute(_HELD[field]) if row[0])
 
 
 @contextmanager

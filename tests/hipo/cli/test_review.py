@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from pathlib import Path
 
@@ -126,8 +127,8 @@ def test_a_wrong_file_is_named_with_its_lines(hipo: Hipo, run: Path) -> None:
 def test_a_report_of_what_only_people_decided_names_no_policy(hipo: Hipo, run: Path) -> None:
     sheet = ("--to", "csv", "--blank", "--all", "--per-item", "1", "-o", "sheet.csv")
     hipo("review", "export", str(run), *sheet)
-    lines = Path("sheet.csv").read_text(encoding="utf-8-sig").splitlines()
-    items = [line.split(",")[0] for line in lines[1:] if "#" not in line.split(",")[0]]
+    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as file:
+        items = [row["item"] for row in csv.DictReader(file) if "#" not in row["item"]]
     rows = "".join(f"{item},Ada,rejected\n" for item in items)
     Path("in.csv").write_text(f"item,annotator,issue\n{rows}")
     assert hipo("review", "import", str(run), "in.csv").code == 0

@@ -43,6 +43,10 @@ def test_an_unknown_scheme_is_answered_with_the_nearest(hipo):
 @pytest.mark.parametrize("options", [[], ["--flow"]])
 def test_a_new_scheme_is_valid_as_it_stands_and_dialogues_can_be_made_with_it(hipo, options):
     assert hipo("scheme", "new", "my_labels", "-o", "mine", *options).code == 0
+    absent = hipo("scheme", "validate", "absent.yaml")
+    assert absent.code == 2
+    assert "no directory or file of schemes at absent.yaml" in absent.err
+    assert "HIPO_SCENARIO_PATH" not in absent.err
     checked = hipo("scheme", "validate", "mine")
     assert (checked.code, "0 errors, 1 warning in 1 of 1 file" in checked.out) == (0, True)
     scheme = ["--scheme", "mine/my_labels.yaml"]

@@ -165,6 +165,37 @@ def test_the_list_is_filtered_by_labels_and_flags(hipo: Hipo, run: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "near"),
+    [
+        ("--goal", "decepton", "did you mean 'deception'?"),
+        ("--strategy", "reflexive", "did you mean 'reflective'?"),
+        ("--label", "veracity=Qualty", "did you mean 'veracity=Qu"),
+        ("--label", "Qualty", "there are: illocutionary="),
+        ("--scenario", "nowhere", "there are: "),
+        ("--flag", "refusall", "there are none"),
+    ],
+)
+def test_a_name_that_the_run_does_not_have_is_told_where_nothing_is_listed(
+    hipo: Hipo, run: str, option: str, name: str, near: str
+) -> None:
+    told = hipo("show", run, option, name)
+    assert told.out == "nothing to list\n"
+    assert f"{option} {name}: no dialogue of the run has it; " in told.err
+    assert near in told.err
+    assert hipo("show", run, option, name, "--format", "json").data == []
+
+
+def test_names_that_the_run_has_are_not_told_where_nothing_has_all_of_them(
+    hipo: Hipo, run: str
+) -> None:
+    first, *others = hipo("show", run, "--format", "json").data
+    other = next(row for row in others if row["fact"] != first["fact"])
+    told = hipo("show", run, "--fact", first["fact"].upper(), "--scenario", other["scenario"],
+                "--goal", other["goal"], "--strategy", "direct", "--failed")  # fmt: skip
+    assert (told.out, told.err) == ("nothing to list\n", "")
+
+
 @pytest.mark.parametrize("width", [120, 200])
 def test_the_list_is_as_wide_as_the_window_and_cuts_first_words_alone(
     hipo: Hipo, run: str, monkeypatch: pytest.MonkeyPatch, width: int

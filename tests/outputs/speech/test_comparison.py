@@ -90,6 +90,52 @@ def test_few_scenarios_are_not_enough_however_much_they_agree(clusters, looks, t
     assert found.certain == bool(told)
 
 
+@pytest.mark.parametrize(
+    ("clusters", "why", "told"),
+    [
+        (
+            1,
+            "too few",
+            [
+                "a is drawn from 1, scenarios or dialogues of none: an interval takes 6 in each group, a star 10"
+            ],
+        ),
+        (
+            4,
+            "too few",
+            [
+                "a is drawn from 4, scenarios or dialogues of none: an interval takes 6 in each group, a star 10"
+            ],
+        ),
+        (
+            7,
+            None,
+            ["a is drawn from 7, scenarios or dialogues of none: a star takes 10 in each group"],
+        ),
+        (10, None, []),
+    ],
+)
+def test_why_there_is_no_interval_is_said_and_what_it_takes(clusters, why, told) -> None:
+    first = group("a", {f"s{n}": [n] for n in range(clusters)})
+    other = group("b", {f"s{n}": [2 * n] for n in range(12)})
+    others = [SpeechGroup(f"b{n}", 1, 1, other.clusters) for n in range(15)]
+    compared = compare_groups([first, *others], [LENGTH], seed=0)
+    (found,) = compared.differences["b0"]
+    assert (found.counted, found.no_interval) == (clusters, why)
+    assert (found.interval is None) == (why is not None)
+    assert list(compared.notes) == told
+
+
+def test_resamples_that_are_all_the_same_are_told_from_too_few_scenarios() -> None:
+    same = {f"s{n}": [5] for n in range(8)}
+    assert difference(group("a", same), group("b", same)).no_interval == "no spread"
+    silent = SpeechGroup("b")
+    for n in range(8):
+        silent.add(f"s{n}", np.zeros((2, 1)), 1)
+    found = difference(group("a", same), silent)
+    assert (found.difference, found.no_interval) == (None, "nothing counted")
+
+
 def test_certain_is_less_the_more_is_looked_at() -> None:
     rng = np.random.default_rng(3)
     first, other = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,10 +25,11 @@ from quality.review.forms import sections
 from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
-from quality.review.spreadsheet import csv_lines
+from quality.review.spreadsheet import answer_lines, blank_lines
 from scenarios.errors import InputError, UsageError
 from scenarios.reviews import GivenLabel, Opinion, ReviewStudy, Sheet
 from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
 from tests.quality.review.cei_run import make_cei_run
 
 ODD = """[{"data": {"item": "c/a#3"}, "annotations": [{"completed_by": 1, "result":
@@ -111,7 +114,7 @@ async def test_answers_come_back_as_they_went(
         await room.answer({"Ada": 3, "Bea": 2})
         before = room.sheets()
         if via == "csv":
-            text = "".join(csv_lines(room.scheme, room.dialogues()))
+            text = "".join(answer_lines(room.scheme, room.dialogues()))
             assert NOTE not in [cell for line in text.splitlines() for cell in line.split(",")]
             incoming = read_csv(text, room.scheme, "f")
         else:
@@ -137,7 +140,7 @@ def test_a_dialogue_is_written_before_the_next_is_read(run: Path, to: str) -> No
             pytest.fail("the second dialogue was read too early")
 
         if to == "csv":
-            lines = csv_lines(room.scheme, one_by_one(), blank=True)
+            lines = blank_lines(room.scheme, room.study, one_by_one())
             assert next(lines).startswith("item,")
             assert next(lines)
             return
@@ -176,6 +179,70 @@ def test_answers_of_a_file_are_stored_together(run: Path, monkeypatch: pytest.Mo
         assert sum(transactions) >= 20, "answers and their notes"
         # A busy machine may begin with some before the others come; each alone would be 20.
         assert len(transactions) < 10
+
+
+@pytest.mark.parametrize("mode", ["review", "quiz"])
+def test_a_sheet_to_fill_in_shows_what_the_page_shows_and_comes_back(run: Path, mode: str) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, mode)
+        text = "".join(blank_lines(room.scheme, room.study, room.dialogues()))
+        rows = list(csv.DictReader(io.StringIO(text)))
+        shown = room.dialogues()[0].exhibit
+        first = rows[0]
+        assert first["the scene"].startswith(shown.background)
+        assert all(f"{name}: {told}" in first["the scene"] for name, told in shown.roles)
+        (fact,) = shown.facts
+        assert ("private fact" in first) == (mode == "review")
+        if mode == "review":
+            said = first["private fact"]
+            assert said.startswith(f"{fact.knowers[0]}: {fact.text}")
+            assert all(claim in said for claim in fact.false_claims)
+        lines = first["whole dialogue"].splitlines()
+        assert len(lines) == len(shown.utterances)
+        assert [line for line in lines if line.startswith("> ")] == [
+            f"> {shown.utterances[3].speaker}: {first['utterance']}"
+        ]
+        asked = dict(line.split(": ") for line in first["possible answers"].splitlines())
+        assert ("None" in asked["veracity"].split(", ")) == (mode == "review")
+        for row in rows:
+            for line in row["possible answers"].splitlines():
+                column, offered = line.split(": ")
+                row[column] = offered.split(", ")[-1]
+            row["annotator"] = "Ada"
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(first))
+        writer.writeheader()
+        writer.writerows(rows)
+        done = room.bring_in(read_csv(out.getvalue(), room.scheme, "f"))
+        assert done.outcomes == {"added": 10}
+        assert all(len(sheet[2]) == 3 * turns + 1 for sheet, turns in _with_turns(room))
+
+
+def _with_turns(room: Room) -> list[tuple[Any, int]]:
+    turns = {d.item.id: len(d.exhibit.targets) for d in room.dialogues()}
+    return [(sheet, turns[sheet[0]]) for sheet in room.sheets()]
+
+
+def test_other_tools_say_who_is_there_and_who_knows_the_fact(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "review")
+        (one, *_) = room.dialogues()
+        shown = one.exhibit
+        task = next(tasks(room.scheme, room.study, [one], blind=True))
+        record = next(records(room.scheme, room.study, [one], blind=True))
+    (fact,) = shown.facts
+    for data in (task["data"], record["fields"]):
+        assert isinstance(data, dict)
+        assert all(told in data["background"] for _, told in shown.roles)
+        assert data["fact"].startswith(f"{fact.knowers[0]}: {fact.text}")
+        assert all(claim in data["fact"] for claim in fact.false_claims)
+
+
+def test_a_mistake_is_told_by_the_row_that_a_spreadsheet_shows() -> None:
+    text = 'item,annotator,veracity,note\nc/a#3,Ada,Quality,"one\ntwo"\n\nnonsense,Ada,Quality,\n'
+    with pytest.raises(InputError) as caught:
+        read_csv(text, load_scheme("hipo"), "f")
+    assert [problem.line for problem in caught.value.problems] == [4]
 
 
 @pytest.mark.anyio

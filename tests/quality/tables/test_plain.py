@@ -9,6 +9,8 @@ import pytest
 
 from quality.annotation_qc.findings import QcSettings
 from quality.annotation_qc.qc import timing_findings
+from quality.review.exchange import dimensions_of
+from quality.review.spreadsheet import blank_columns, columns
 from quality.tables import records
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.derived_map import derived_map
@@ -16,6 +18,8 @@ from quality.tables.header import read_header
 from quality.tables.measured import Numbers
 from quality.tables.parquet import parquet_rows
 from scenarios.errors import UsageError
+from scenarios.reviews import ReviewStudy
+from scenarios.schemes.registry import load_scheme
 
 LONG = """\
 item,annotator,dimension,value
@@ -328,3 +332,33 @@ def test_any_name_of_a_column_becomes_a_dimension_of_its_own(tmp_path, columns):
     table = read(tmp_path, f"item,annotator,{','.join(columns)}\n1,A,x,y,x,y\n2,A,y,x,x,x\n")
     assert [d.title for d in table.scheme.dimensions] == columns
     assert len(table.answers) == 8
+
+
+def test_a_sheet_of_the_review_is_read_by_its_labels_alone(tmp_path: Path) -> None:
+    head = "item,scenario,category,utterance,annotator,veracity,goal,issue,issue_reason,scenario_problem,note,lead_s"
+    rows = [
+        f"{item},used_car,products,Never.,{who},{label},{goal},{issue},{reason},,,{seconds}"
+        for who, goal in (("A01", "deception"), ("A02", "deception"))
+        for item, label, goal, issue, reason, seconds in (
+            ("c/a#3", "Quality", "", "", "", ""),
+            ("c/a", "", goal, "confirmed", "goal", "0.000"),
+        )
+    ]
+    table = read(tmp_path, "\n".join([head, *rows]))
+    assert table.table.dimensions == ("veracity", "goal")
+    assert answers(table) == {
+        ("c/a#3", "A01", "veracity", "Quality"), ("c/a#3", "A02", "veracity", "Quality"),
+        ("c/a", "A01", "goal", "deception"), ("c/a", "A02", "goal", "deception"),
+    }  # fmt: skip
+    assert not table.findings
+    assert not table.oddities
+
+
+def test_every_column_of_a_review_sheet_that_is_no_label_is_known() -> None:
+    scheme = load_scheme("hipo")
+    study = ReviewStudy(1, "review", "review", 3, 0, {})
+    for names in (columns(scheme), blank_columns(scheme, study)):
+        header = read_header(names)
+        assert header.is_review
+        dimensions = [d.id for d in dimensions_of(scheme)]
+        assert [*filter(None, (header.value, *header.others))] == dimensions
