@@ -28,7 +28,7 @@ BLANK: Final = "<translation>"
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _TextPart:
     """One text, and the key its translation has in an answer."""
 
     key: str
@@ -69,7 +69,8 @@ def wording_question(
         A question whose answer holds the translations by the same places.
     """
     parts = {
-        place: _Part(f"t{number}", text) for number, (place, text) in enumerate(texts.items(), 1)
+        place: _TextPart(f"t{number}", text)
+        for number, (place, text) in enumerate(texts.items(), 1)
     }
 
     def build(answer: Answer, findings: Findings) -> dict[str, str]:

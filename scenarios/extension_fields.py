@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 
-class _Names(dict[str, Any]):
+class _ModuleNames(dict[str, Any]):
     """The names of a module; one that is imported for type checkers alone stands for anything."""
 
     def __missing__(self, name: str) -> object:
@@ -24,7 +24,7 @@ def wrong_fields(extension: object, kind: type[Any]) -> Iterator[tuple[str, obje
         kind: the class of the extensions of a point, with annotated fields.
     """
     module = vars(sys.modules[kind.__module__])
-    hints = get_type_hints(kind, module, _Names(vars(builtins) | module))
+    hints = get_type_hints(kind, module, _ModuleNames(vars(builtins) | module))
     for field, hint in hints.items():
         value = getattr(extension, field, None)
         if get_origin(hint) is not ClassVar and not _fits(value, hint):

@@ -104,7 +104,7 @@ class _AxisChange(Strict):
     replace: bool = False
 
 
-class _File(Strict):
+class _AxesFile(Strict):
     axes: Annotated[dict[Identifier, _AxisChange], Field(min_length=1)]
 
 
@@ -125,7 +125,7 @@ def _shipped_axes() -> Mapping[str, Axis]:
 
 def _merged(known: Mapping[str, Axis], located: Located) -> Mapping[str, Axis]:
     axes = dict(known)
-    for name, change in validate_model(_File, located).axes.items():
+    for name, change in validate_model(_AxesFile, located).axes.items():
         before = axes.get(name)
         values = {} if before is None or change.replace else {v.id: v for v in before.values}
         values.update((value.id, value) for value in change.values)

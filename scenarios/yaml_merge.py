@@ -40,7 +40,7 @@ def merged_yaml(text: str, data: Mapping[str, Any], file: str) -> str:
         lines = text.split("\n")
         if lines and lines[-1] == "":
             lines.pop()
-        written = "\n".join(_Merge(lines).mapping(node, before, data, 0, len(lines))) + "\n"
+        written = "\n".join(_LineMerge(lines).mapping(node, before, data, 0, len(lines))) + "\n"
     if written is None or read_yaml_text(written, file).data != data:
         raise UsageError(
             f"{file} is written in a way that cannot be changed in place",
@@ -49,7 +49,7 @@ def merged_yaml(text: str, data: Mapping[str, Any], file: str) -> str:
     return written
 
 
-class _Merge:
+class _LineMerge:
     """Rewrites line by line; every node in block style owns the lines from the end of the one before."""
 
     def __init__(self, lines: list[str]) -> None:

@@ -62,7 +62,7 @@ def read_yaml_text(text: str, file: str) -> Located:
     Raises:
         InputError: the text is not plain, bounded YAML; one problem with its line.
     """
-    reader = _Reader(file)
+    reader = _EventReader(file)
     try:
         data = reader.document(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -102,7 +102,7 @@ class _Anchor:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _EventReader:
     """Builds data from parser events, so that limits hold before anything grows."""
 
     file: str

@@ -176,7 +176,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _ComparedSource:
     """A run or a data set, and what it is called."""
 
     name: str
@@ -193,7 +193,7 @@ class _Source:
             yield dialogues_of_rows(row_set(self.path, self.name))
 
 
-def _sources(named: RunLike | Sequence[RunLike]) -> list[_Source]:
+def _sources(named: RunLike | Sequence[RunLike]) -> list[_ComparedSource]:
     """Return what is named.
 
     Raises:
@@ -208,18 +208,18 @@ def _sources(named: RunLike | Sequence[RunLike]) -> list[_Source]:
     return found
 
 
-def _source(named: RunLike) -> _Source:
+def _source(named: RunLike) -> _ComparedSource:
     name = str(named.folder if isinstance(named, Run) else named)
     path = Path(name)
     if isinstance(named, Run) or is_run(path) or is_run(RUNS / path) or is_evaluation(path):
-        return _Source(name, folder_of(named), is_run=True)
+        return _ComparedSource(name, folder_of(named), is_run=True)
     if not path.exists():
         known = [folder.name for folder in runs_in(RUNS)]
         raise UsageError(
             f"there is neither a file or folder {name} nor a run of that name under ./{RUNS}",
             suggestion(name, known, listing="runs here") or "see the runs with: hipo runs",
         )
-    return _Source(name, path, is_run=False)
+    return _ComparedSource(name, path, is_run=False)
 
 
 def _ordered(groups: _Groups, reference: str | None) -> list[SpeechGroup]:

@@ -73,7 +73,7 @@ class Reworded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _LineWords:
     """The words of a line."""
 
     key: bytes
@@ -86,7 +86,7 @@ class _Line:
 class _LineIndex:
     """The lines of the reference, by their words and by their bands; lines are named by number."""
 
-    def __init__(self, lines: Sequence[_Line]) -> None:
+    def __init__(self, lines: Sequence[_LineWords]) -> None:
         """Take in at least one line."""
         self._lines = lines
         self._words = np.concatenate([line.words for line in lines])
@@ -96,7 +96,7 @@ class _LineIndex:
         order = np.argsort(bands, kind="stable")
         self._bands, self._places = bands[order], (order // _BANDS).astype(np.int32)
 
-    def alike(self, line: _Line) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def alike(self, line: _LineWords) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the numbers of the lines that are like a line, and the similarity of each."""
         starts = np.searchsorted(self._bands, line.bands)
         ends = np.searchsorted(self._bands, line.bands, side="right")
@@ -114,7 +114,7 @@ class _LineIndex:
         """Return the numbers of the lines that are like a line of the reference, its own included."""
         return {number, *self.alike(self._lines[number])[0].tolist()}
 
-    def _words_in_common(self, line: _Line, others: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _words_in_common(self, line: _LineWords, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many words of each of some lines a line has, too; of all lines in one go."""
         sizes = self._sizes[others]
         begins = np.cumsum(sizes) - sizes
@@ -138,7 +138,7 @@ class RewordedLines:
         self._line = lru_cache(_KNOWN_LINES)(self._taken_apart)
         self._stem: Callable[[str], int] = lru_cache(1 << 17)(_stem_hash)
         self._numbers: dict[bytes, int] = {}
-        self._known: list[_Line] = []
+        self._known: list[_LineWords] = []
         self._texts: list[str] = []
         self._rows: Counter[int] = Counter()
         self._reference_rows = 0
@@ -215,7 +215,7 @@ class RewordedLines:
             self._index = _LineIndex(self._known)
         return self._index
 
-    def _nearest_line(self, line: _Line) -> tuple[int, float] | None:
+    def _nearest_line(self, line: _LineWords) -> tuple[int, float] | None:
         """Return the line of the reference that is most like a line, the first of equals."""
         numbers, similarity = self._indexed().alike(line)
         if not len(numbers):
@@ -223,12 +223,12 @@ class RewordedLines:
         best = np.lexsort((numbers, -similarity))[0]
         return int(numbers[best]), float(similarity[best])
 
-    def _distinct(self, lines: Sequence[str]) -> list[tuple[str, _Line]]:
+    def _distinct(self, lines: Sequence[str]) -> list[tuple[str, _LineWords]]:
         """Return the lines that are long enough, each once."""
         taken = ((text, self._line(text)) for text in lines)
         return list({line.key: (text, line) for text, line in taken if line is not None}.values())
 
-    def _taken_apart(self, text: str) -> _Line | None:
+    def _taken_apart(self, text: str) -> _LineWords | None:
         spoken = split_words(text)
         if len(spoken) < FEWEST_WORDS:
             return None
@@ -241,7 +241,7 @@ class RewordedLines:
             mixed = (mixed ^ bands[:, row]) * np.uint64(0xBF58476D1CE4E5B9)
             mixed ^= mixed >> np.uint64(31)
         key = hashlib.blake2b(stems.tobytes(), digest_size=16).digest()
-        return _Line(key, words, mixed)
+        return _LineWords(key, words, mixed)
 
 
 def _stem_hash(word: str) -> int:

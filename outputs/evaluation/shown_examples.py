@@ -22,7 +22,7 @@ _LEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ItemOfTask:
     """One item of one task with the rows about it."""
 
     item: str
@@ -51,7 +51,7 @@ def chosen_examples(
     for row in rows:
         if row.item in there and row.draw == 0 and row.repeat == 0 and row.references:
             asked.setdefault((row.item, row.task), []).append(row)
-    found = [_Asked(item, task, tuple(mine)) for (item, task), mine in asked.items()]
+    found = [_ItemOfTask(item, task, tuple(mine)) for (item, task), mine in asked.items()]
     wrong, right = (
         _spread([a for a in found if a.wrong]),
         _spread([a for a in found if not a.wrong]),
@@ -63,7 +63,7 @@ def chosen_examples(
     return tuple((shown[one.item], one.rows) for one in picked)
 
 
-def _spread(asked: Sequence[_Asked]) -> list[_Asked]:
+def _spread(asked: Sequence[_ItemOfTask]) -> list[_ItemOfTask]:
     """Return items in the order of a hash, one of every scenario before a second of any."""
     hashed = sorted(asked, key=lambda one: fingerprint([one.item, one.task]))
     seen: dict[str, int] = {}

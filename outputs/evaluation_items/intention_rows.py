@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from outputs.contamination.comparable import Row
+from outputs.evaluation_items.rows import ItemLine
 from prompts.languages import described_language
 from prompts.tasks.items import PersonView, SceneView, TaskItem, standing_question
 from quality.evaluation.item import EvaluationItem
@@ -16,13 +17,6 @@ from scenarios.errors import InputError
 from scenarios.located import Located
 from scenarios.located_validation import validate_model
 from scenarios.schemes.model import Scheme
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    role: str = Field(min_length=1)
-    content: str
 
 
 class _IntentionRow(BaseModel):
@@ -40,8 +34,8 @@ class _IntentionRow(BaseModel):
     model: str = ""
     turn: int
     situation: str
-    people: tuple[_Line, ...] = ()
-    context: tuple[_Line, ...] = ()
+    people: tuple[ItemLine, ...] = ()
+    context: tuple[ItemLine, ...] = ()
     role: str = Field(min_length=1)
     utterance: str = Field(min_length=1)
     face_act: str = ""

@@ -37,10 +37,12 @@ _SHARED = 4096
 _PARTS = SharedParts(_SHARED)
 
 
-class _Line(BaseModel):
+class ItemLine(BaseModel):
+    """What a row says that somebody is, knows or has said."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    role: RoleKey
+    role: RoleKey = Field(min_length=1)
     content: str
 
     @property
@@ -76,8 +78,8 @@ class _ItemRow(BaseModel):
     question: str | None = None
     fact_about: str | None = None
     fact_text: str | None = None
-    people: tuple[_Line, ...] = ()
-    private: tuple[_Line, ...] = ()
+    people: tuple[ItemLine, ...] = ()
+    private: tuple[ItemLine, ...] = ()
     role: RoleKey = RESPONDER
     question_role: RoleKey = INITIATOR
 
@@ -116,7 +118,7 @@ class _ItemRow(BaseModel):
 
 class _BenchmarkRow(_ItemRow):
     aspect: Aspect
-    context: tuple[_Line, ...] = ()
+    context: tuple[ItemLine, ...] = ()
     labelled_by: str | None = None
     agreed: tuple[str, ...] | None = None
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from scenarios.schemes.model import Scheme
+from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml
 
 _FILE = Path(__file__).parent / "data" / "published.yaml"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CategoryNumbers(_Frozen):
+class CategoryNumbers(Strict):
     """The size of one category."""
 
     scenarios: int
@@ -25,12 +22,12 @@ class CategoryNumbers(_Frozen):
     utterances: int
 
 
-class Published(_Frozen):
+class Published(Strict):
     """The printed numbers of one corpus."""
 
     source: str
-    categories: dict[str, CategoryNumbers] = {}
-    remarks: dict[str, str] = {}
+    categories: dict[str, CategoryNumbers] = Field(default_factory=dict)
+    remarks: dict[str, str] = Field(default_factory=dict)
     """By dimension."""
     self_consistency: str = ""
 

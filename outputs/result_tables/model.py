@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
+
+from scenarios.strict import Strict
 
 ResultKind = Literal["model", "tuned", "average", "human", "floor", "own"]
 """``floor`` is what is reached without reading; ``own`` a model's row in somebody else's table."""
@@ -14,11 +16,7 @@ _TOP: dict[Unit, float] = {"percent": 100.0, "share": 1.0}
 _DIGITS: dict[Unit, int] = {"percent": 1, "share": 3}
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ResultColumn(_Frozen):
+class ResultColumn(Strict):
     """What a column measures; empty where a row says it, or nobody does."""
 
     task: str = ""
@@ -26,7 +24,7 @@ class ResultColumn(_Frozen):
     metric: Literal["accuracy", "F1", "macro-F1"]
 
 
-class TableRow(_Frozen):
+class TableRow(Strict):
     """The results of one model, of a mean of models, or of people."""
 
     kind: ResultKind
@@ -45,7 +43,7 @@ class TableRow(_Frozen):
     """One for each column; None where nothing is known."""
 
 
-class ResultTable(_Frozen):
+class ResultTable(Strict):
     """One table, in the unit and with the digits that it was printed with."""
 
     id: str
@@ -77,7 +75,7 @@ class ResultTable(_Frozen):
         return f"{value:.{_DIGITS[self.unit]}f}"
 
 
-class ResultBlock(_Frozen):
+class ResultBlock(Strict):
     """Result tables that belong together, and what they are about."""
 
     title: str

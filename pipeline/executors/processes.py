@@ -36,7 +36,7 @@ async def worker_processes(
         notice: is told of a worker that ends before its time.
     """
     places = [
-        _Place(f"{number}", driver, port, command, _environment(count))
+        _WorkerPlace(f"{number}", driver, port, command, _environment(count))
         for number in range(1, count + 1)
     ]
     async with kept_going(driver, {place.name: place.run for place in places}, notice):
@@ -44,7 +44,7 @@ async def worker_processes(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _WorkerPlace:
     """Where one worker runs, and another one after it."""
 
     name: str

@@ -35,6 +35,8 @@ KILLED = -9
 """Exit code that stands for a worker which Ray found dead."""
 MOST_RESTARTS = 5
 """So often an actor that died is started again; what it was asked when it died is asked anew."""
+ANSWER_S = 10.0
+"""Seconds in which the address of a cluster has to take a connection: Ray itself tries for many minutes."""
 PLACING_S = 600.0
 """Seconds in which Ray has to start the actors: a cluster may have to grow first."""
 RunWorker = Callable[[str, int, str, str, Mapping[str, Pool]], None]
@@ -117,6 +119,8 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
             "Ray is in use in this process already", "run hipo in a process of its own"
         )
     own = {"_node_ip_address": LOOPBACK, "include_dashboard": False} if address is None else {}
+    if address is not None:
+        await _refuse_silent(address)
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = module_path()  # of the processes that Ray starts on this machine
     try:
@@ -124,9 +128,7 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
             ray.init, address or "local", log_to_driver=True, logging_level=logging.ERROR, **own
         )
     except Exception as error:  # a bare one, too: where a node takes too long to start
-        said = str(error).partition("\n")[0]
-        where = f"at {address}" if address else "on this machine"
-        raise UsageError(f"Ray cannot be used {where}: {said}", "see: ray status") from error
+        raise _unusable(f"at {address}" if address else "on this machine", error) from error
     finally:
         if before is None:
             del os.environ["PYTHONPATH"]
@@ -137,6 +139,51 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
         yield RayCluster(ray, host)
     finally:
         await asyncio.to_thread(ray.shutdown)
+
+
+async def _refuse_silent(address: str) -> None:
+    """Refuse an address where nothing listens: a Ray that was killed leaves its own behind for ``auto``.
+
+    Raises:
+        UsageError: it is none, or nothing takes a connection there.
+    """
+    found = await asyncio.to_thread(_found_by_ray) if address == "auto" else address
+    host, _, port = found.rpartition(":")
+    if not (host.strip("[]") and port.isdecimal() and int(port) < 1 << 16):
+        raise UsageError(f"--ray-address: found {address!r}, expected auto or HOST:PORT")
+    try:
+        connecting = asyncio.open_connection(host.strip("[]"), int(port))
+        _, writer = await asyncio.wait_for(connecting, ANSWER_S)
+    except OSError as error:
+        why = f"no answer within {ANSWER_S:.0f} s" if isinstance(error, TimeoutError) else error
+        raise UsageError(
+            f"no Ray cluster can be reached at {found}{' (auto)' * (found != address)}: {why}",
+            "give the address that ray start printed on the head of the cluster, or auto on a"
+            " machine of it",
+        ) from error
+    writer.close()
+
+
+def _found_by_ray() -> str:
+    """Return the address of the cluster that Ray finds on this machine.
+
+    Raises:
+        UsageError: it finds none.
+    """
+    from ray._private.services import (  # noqa: PLC0415 - optional, and heavy
+        canonicalize_bootstrap_address,
+    )
+
+    try:
+        return str(canonicalize_bootstrap_address("auto"))
+    except Exception as error:
+        raise _unusable("at auto", error) from error
+
+
+def _unusable(where: str, error: Exception) -> UsageError:
+    """Say what Ray said when it could not be used."""
+    said = str(error).partition("\n")[0]
+    return UsageError(f"Ray cannot be used {where}: {said}", "see: ray status")
 
 
 def _refuse_ray_without_token() -> None:

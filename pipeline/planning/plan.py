@@ -24,7 +24,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _ScenarioCases:
     """The cases of one scenario: a range of places in the cycle."""
 
     scenario: Scenario
@@ -73,7 +73,7 @@ class Plan:
     """The part that is played here; None: all of it."""
     cycle: int = field(init=False)
     """Cases in one cycle."""
-    _parts: tuple[_Part, ...] = field(init=False, repr=False)
+    _parts: tuple[_ScenarioCases, ...] = field(init=False, repr=False)
     _stride: int = field(init=False, repr=False)
     _by_id: Mapping[str, Scenario] = field(init=False, repr=False)
 
@@ -144,22 +144,28 @@ class Plan:
     def improvised_beyond(self, smaller: int, skip: int = 0) -> Improvised:
         """Return the improvised turns of the cases that :meth:`beyond` yields, without making them."""
         labelled = others = 0
+        for cases, one in self._lengths(smaller, skip):
+            labelled += cases * one.labelled
+            others += cases * one.others
+        return Improvised(labelled, others)
+
+    def _lengths(self, smaller: int, skip: int = 0) -> Iterator[tuple[int, Improvised]]:
+        """Yield how many of the cases that :meth:`beyond` yields improvise which turns."""
         drawn: dict[tuple[str, int], Improvised] = {}
         for part, place, repetitions in self._beyond(smaller, skip):
             if not part.scenario.flow:
-                one = self._length(part, self._length_index(part, place), repetitions[0])
-                labelled += len(repetitions) * one.labelled
-                others += len(repetitions) * one.others
+                index = self._length_index(part, place)
+                yield len(repetitions), self._length(part, index, repetitions[0])
                 continue
             for repetition in repetitions:  # a flow draws the length of every repetition anew
                 key = part.scenario.id, repetition
                 if key not in drawn:
                     drawn[key] = self._length(part, 0, repetition)
-                labelled += drawn[key].labelled
-                others += drawn[key].others
-        return Improvised(labelled, others)
+                yield 1, drawn[key]
 
-    def _beyond(self, smaller: int, skip: int) -> Iterator[tuple[_Part, int, Sequence[int]]]:
+    def _beyond(
+        self, smaller: int, skip: int
+    ) -> Iterator[tuple[_ScenarioCases, int, Sequence[int]]]:
         """Yield place by place of the cycle which repetitions a plan of ``smaller`` cases lacks."""
         first_whole, first_rest = divmod(smaller, self.cycle)
         whole, rest = divmod(self.total, self.cycle)
@@ -197,6 +203,11 @@ class Plan:
         return self.improvised_beyond(0)
 
     @property
+    def lengths(self) -> frozenset[Improvised]:
+        """What single cases improvise: the different lengths that a dialogue of the plan can have."""
+        return frozenset(one for _, one in self._lengths(0))
+
+    @property
     def exchanges(self) -> int:
         """Improvised turns of labelled roles, of all cases together."""
         return self.improvised.labelled
@@ -223,7 +234,7 @@ class Plan:
         total = sum(counts.values())
         return {context: count / total for context, count in counts.items()}
 
-    def _length(self, part: _Part, place: int, repetition: int) -> Improvised:
+    def _length(self, part: _ScenarioCases, place: int, repetition: int) -> Improvised:
         """Return how many turns of a case are improvised, given its place among the lengths."""
         if part.scenario.flow:
             return improvised_turns(part.scenario, repetition=repetition, seed=self.seed)
@@ -236,14 +247,14 @@ class Plan:
         part = self._parts[bisect_right(self._parts, place, key=lambda part: part.start) - 1]
         return self._case(part, place - part.start, repetition)
 
-    def _length_index(self, part: _Part, place: int) -> int:
+    def _length_index(self, part: _ScenarioCases, place: int) -> int:
         """Return which of the lengths of a part the case at a place of it has."""
         return place // (len(part.goals) * len(self.languages)) % len(part.turns)
 
-    def _size(self, part: _Part) -> int:
+    def _size(self, part: _ScenarioCases) -> int:
         return len(part.facts) * len(part.turns) * len(self.languages) * len(part.goals)
 
-    def _case(self, part: _Part, place: int, repetition: int) -> Case:
+    def _case(self, part: _ScenarioCases, place: int, repetition: int) -> Case:
         # Goals vary fastest: the stride shares no divisor with their number, so it takes turns.
         place, goal_index = divmod(place, len(part.goals))
         place, language_index = divmod(place, len(self.languages))
@@ -294,10 +305,10 @@ def _check_counts(plan: Plan) -> None:
         raise UsageError(f"the number of dialogues must be at least 1, got {plan.n}")
 
 
-def _part_of(plan: Plan, scenario: Scenario, goals: tuple[str, ...], start: int) -> _Part:
+def _part_of(plan: Plan, scenario: Scenario, goals: tuple[str, ...], start: int) -> _ScenarioCases:
     """Take the facts that the responder owns: a dialogue plays one of them, or a flow all."""
     if scenario.flow:
-        return _Part(scenario, scenario.fingerprint, ("",), goals, (0,), start)
+        return _ScenarioCases(scenario, scenario.fingerprint, ("",), goals, (0,), start)
     chosen = plan.facts
     facts = tuple(
         fact.id
@@ -307,7 +318,7 @@ def _part_of(plan: Plan, scenario: Scenario, goals: tuple[str, ...], start: int)
     if not facts:
         which = "" if chosen is None else "selected "
         raise UsageError(f"scenario {scenario.id!r} has no {which}fact that the responder owns")
-    return _Part(scenario, scenario.fingerprint, facts, goals, tuple(plan.turns), start)
+    return _ScenarioCases(scenario, scenario.fingerprint, facts, goals, tuple(plan.turns), start)
 
 
 def _stride(cycle: int) -> int:

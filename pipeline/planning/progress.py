@@ -85,7 +85,7 @@ def _normal(mark: PlanMark, plan: Plan) -> PlanMark:
 
 
 @dataclass(slots=True)
-class _Stretch:
+class _CaseStretch:
     """Cases next to each other in the plan, and how many of their jobs have not ended."""
 
     cases: int
@@ -105,8 +105,8 @@ class PlanProgress:
         self._arms = len(arms)
         self._rest = rest_of(store, plan, arms)
         self._mark = self._rest.mark
-        self._stretches: deque[_Stretch] = deque()
-        self._open: dict[Key, _Stretch] = {}
+        self._stretches: deque[_CaseStretch] = deque()
+        self._open: dict[Key, _CaseStretch] = {}
 
     @property
     def present(self) -> int:
@@ -119,7 +119,7 @@ class PlanProgress:
 
     def begin(self, cases: int, jobs: Iterable[Key]) -> None:
         """Note that the next cases of the plan have come up, with those jobs that are left."""
-        stretch = _Stretch(cases, 0)
+        stretch = _CaseStretch(cases, 0)
         for job in jobs:
             stretch.open += 1
             self._open[job] = stretch

@@ -24,7 +24,7 @@ from pipeline.providers.wire_anthropic import (
 )
 
 
-class _Client(CappedClient, anthropic.DefaultAioHttpClient):
+class _AnthropicClient(CappedClient, anthropic.DefaultAioHttpClient):
     """The SDK's client over aiohttp, with a cap on bodies."""
 
 
@@ -53,7 +53,7 @@ class AnthropicProvider(HttpProvider):
             base_url=base_url,
             max_retries=0,
             default_headers=headers,
-            http_client=_Client(
+            http_client=_AnthropicClient(
                 limits=httpx2.Limits(
                     max_connections=max_concurrency, max_keepalive_connections=max_concurrency
                 ),

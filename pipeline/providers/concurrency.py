@@ -76,7 +76,7 @@ class _Throughput:
 
 
 @dataclass(slots=True)
-class _Round:
+class _PlacesRound:
     """What has been measured since the number of places changed."""
 
     places: int
@@ -132,7 +132,7 @@ class ConcurrencyWindow:
         self._numbered = 0
         """How often the number of places has changed."""
         self._phase: Phase = "climb"
-        self._round = _Round(self.places)
+        self._round = _PlacesRound(self.places)
         self._kept = self.places
         """The places before more were tried."""
         self._latency_s: float | None = None
@@ -170,7 +170,7 @@ class ConcurrencyWindow:
         if not self.adapts:
             return
         if self._last_full < seat.number:  # others would have had room: it says nothing
-            self._round = _Round(self.places)
+            self._round = _PlacesRound(self.places)
             return
         is_own = seat.round == self._numbered
         self._round.end(latency_s, is_own=is_own, lost=lost)
@@ -259,7 +259,7 @@ class ConcurrencyWindow:
             self._phase = "probe"
             self._change(self._more(PROBE))
         else:
-            self._round = _Round(self.places, early=self._round.early)
+            self._round = _PlacesRound(self.places, early=self._round.early)
 
     def _keep(self, places: int, per_second: float | None) -> None:
         self._phase, self._top, self._usual, self._is_slower = "hold", None, per_second, False
@@ -272,7 +272,7 @@ class ConcurrencyWindow:
     def _change(self, places: int) -> None:
         self.places = places
         self._numbered += 1
-        self._round = _Round(places)
+        self._round = _PlacesRound(places)
 
 
 def _fewer(places: int, factor: float) -> int:

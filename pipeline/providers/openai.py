@@ -20,7 +20,7 @@ from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
 
 
-class _Client(PostingClient, openai.DefaultAioHttpClient):
+class _OpenAIClient(PostingClient, openai.DefaultAioHttpClient):
     """The SDK's client over aiohttp, with a cap on bodies and a short way for what is posted."""
 
 
@@ -84,7 +84,7 @@ class OpenAIProvider(HttpProvider):
             base_url=base_url,
             max_retries=0,
             default_headers=headers,
-            http_client=_Client(
+            http_client=_OpenAIClient(
                 posts_to=self._url,
                 connections=max_concurrency,
                 limits=httpx2.Limits(

@@ -86,7 +86,7 @@ class _Refusal:
 
 
 @dataclass(slots=True)
-class _Stretch:
+class _RateStretch:
     """The requests from one change of the rate to the next."""
 
     first: int
@@ -148,8 +148,8 @@ class SendRate:
         """When how many had been sent, some eight times a second."""
         self._refusals: deque[_Refusal] = deque(maxlen=256)
         """The first one of each stretch."""
-        self._open = _Stretch(1)
-        self._ended: _Stretch | None = None
+        self._open = _RateStretch(1)
+        self._ended: _RateStretch | None = None
         self._window_began = 0.0
         self._accepted_before = 0
         """Requests accepted before that window."""
@@ -219,7 +219,7 @@ class SendRate:
         """Search for the rate of an endpoint that was away at first, or used up by others."""
         self._began_anew = True
         self._refusals.clear()
-        self._ended, self._open = None, _Stretch(self._sent + 1)
+        self._ended, self._open = None, _RateStretch(self._sent + 1)
         self._rise_from(ANEW_PER_S, ANEW_PER_S, known_s=0.0)
         self._pace.bring_forward(now)
 
@@ -259,7 +259,7 @@ class SendRate:
         back = self._again.came_back(sent.number, share, refused=refused)
         if back is not None:
             self._chance.believe(share)
-            self._open = _Stretch(self._sent + 1)
+            self._open = _RateStretch(self._sent + 1)
             self._rise_from(back, back)
 
     def _ask_rarely(self, now: float) -> None:
@@ -280,7 +280,7 @@ class SendRate:
         if self._chance.explains(number, stretch.refused):
             if self._chance.is_long(number):
                 back = self._chance.conclude(number, stretch.refused)
-                self._open = _Stretch(self._sent + 1)
+                self._open = _RateStretch(self._sent + 1)
                 if back is not None:
                     self._rise_from(back, back)
             return True
@@ -291,12 +291,12 @@ class SendRate:
             return True  # the window is used up, as its first refusal has said
         return now - self._ended.ended < max(ROUND_S, 3.0 / self._rise.low)
 
-    def _end_stretch(self, sent: Sent, now: float) -> _Stretch:
+    def _end_stretch(self, sent: Sent, now: float) -> _RateStretch:
         ended = self._ended = self._open
         ended.sent, ended.ended = self._sent - ended.first + 1, now
         going = self._fastest(now)
         ended.fastest = going if self._rise is None else min(going, self._rise.per_second())
-        self._open = _Stretch(self._sent + 1)
+        self._open = _RateStretch(self._sent + 1)
         self._refusals.append(_Refusal(sent.at, sent.number - self._refused))
         return ended
 
@@ -313,7 +313,7 @@ class SendRate:
             if now - began >= LEAST_S or (began, before) == oldest
         )
 
-    def _lower(self, ended: _Stretch, horizon_s: float) -> None:
+    def _lower(self, ended: _RateStretch, horizon_s: float) -> None:
         """Bring the rate down after a stretch, again whenever one more of it is refused."""
         fastest, measured = ended.fastest, self._measured()
         if ended.first == 1:
@@ -340,7 +340,7 @@ class SendRate:
         self._rise_from(low, target, known_s + horizon_s if ended.first == 1 else known_s)
         self._pace.put_off(ended.ended + 1.0 / max(low, SLOWEST_PER_S))
 
-    def _ends_window(self, ended: _Stretch) -> bool:
+    def _ends_window(self, ended: _RateStretch) -> bool:
         """Return whether a window was used up by many requests, in one stretch or in several."""
         if not self._window_s or len(self._refusals) < 2:
             return False

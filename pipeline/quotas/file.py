@@ -59,7 +59,7 @@ def read_quota(located: Located, scheme: Scheme, categories: Sequence[str]) -> Q
         InputError: something in it is not right; every problem has its line and field.
     """
     content = validate_model(QuotaFile, located)
-    reader = _Reader(located, scheme, categories, content.accepted)
+    reader = _QuotaReader(located, scheme, categories, content.accepted)
     cells: dict[object, QuotaCell] = {}
     for cell, _ in reader.products(content.each):
         cells[cell.key] = cell
@@ -83,7 +83,7 @@ def _is_count(value: object) -> bool:
 
 
 @dataclass
-class _Reader:
+class _QuotaReader:
     """Resolves names in a quota file and collects what is wrong with them."""
 
     located: Located

@@ -36,10 +36,10 @@ def count_cells(
         UsageError: the run was written by another version of hipo.
     """
     with open_snapshot(folder) as connection:
-        return _Counting(quota, categories, tried=tried).count(connection)
+        return _CellFinder(quota, categories, tried=tried).count(connection)
 
 
-class _Counting:
+class _CellFinder:
     """Finds the cells of utterances by what the cells have in common: which dimensions they name."""
 
     def __init__(self, quota: Quota, categories: Mapping[str, str], *, tried: bool) -> None:

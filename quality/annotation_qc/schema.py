@@ -22,7 +22,7 @@ class CheckedAnnotations:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _AskedItem:
     """What one annotator was asked about one item, as far as the rows show."""
 
     answered: set[str] = field(default_factory=set)
@@ -46,7 +46,7 @@ def check_schema(
     dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
     answers: dict[tuple[str, str, str], Answer] = {}
     findings: list[Finding] = []
-    asked: dict[tuple[str, str], _Asked] = {}
+    asked: dict[tuple[str, str], _AskedItem] = {}
     for row in raw:
         dimension = dimensions.get(row.dimension)
         if dimension is None:
@@ -54,7 +54,7 @@ def check_schema(
             reason = f"the scheme {scheme.id!r} has no such dimension; {hint}"
             findings.append(_finding("unknown_dimension", row, reason))
             continue
-        sheet = asked.setdefault((row.item, row.annotator), _Asked())
+        sheet = asked.setdefault((row.item, row.annotator), _AskedItem())
         sheet.levels.add(dimension.level)
         if is_blank(row.value):
             continue
@@ -78,7 +78,7 @@ def check_schema(
 
 def _missing(
     scheme: Scheme,
-    asked: dict[tuple[str, str], _Asked],
+    asked: dict[tuple[str, str], _AskedItem],
     answers: Mapping[tuple[str, str, str], Answer],
     required: Collection[str] | None,
 ) -> list[Finding]:

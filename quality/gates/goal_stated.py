@@ -59,7 +59,7 @@ _LYING = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _GoalNames:
     """How the labels of a goal dimension can be called."""
 
     phrases: tuple[str, ...]
@@ -111,7 +111,7 @@ def goal_in(text: str, scheme: Scheme) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _names(goal: Dimension) -> _Names:
+def _names(goal: Dimension) -> _GoalNames:
     phrases, stems = [], set()
     for label in goal.labels:
         single = len(words(label.id)) == 1
@@ -124,7 +124,7 @@ def _names(goal: Dimension) -> _Names:
     if stems & {stem(word) for word in _LYING.split()}:
         stems |= {stem(word) for word in _LYING.split()}
     titles = {" ".join(words(goal.id)), " ".join(words(goal.title))} - {""}
-    return _Names(tuple(dict.fromkeys(phrases)), frozenset(stems), tuple(sorted(titles)))
+    return _GoalNames(tuple(dict.fromkeys(phrases)), frozenset(stems), tuple(sorted(titles)))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -133,7 +133,7 @@ def _shown(text: str) -> str | None:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _tells(sentence: str, names: _Names) -> bool:
+def _tells(sentence: str, names: _GoalNames) -> bool:
     parts = [word for part in words(sentence) for word in _FULL.get(part, part).split()]
     flat = _ELSE.sub(" ", " ".join(parts))
     parts = flat.split()
@@ -155,13 +155,13 @@ def _named(flat: str, phrase: str) -> bool:
     return re.search(_NAMED.replace("{name}", re.escape(phrase)), flat) is not None
 
 
-def _confessed(flat: str, parts: Sequence[str], names: _Names) -> bool:
+def _confessed(flat: str, parts: Sequence[str], names: _GoalNames) -> bool:
     verbs = "|".join(sorted({re.escape(part) for part in parts if stem(part) in names.stems}))
     framed = f"(?:{_FRAME.pattern}){_GAP.replace('VERBS', verbs)}"
     return re.search(f"{_CONFESSED.replace('{verbs}', verbs)}|{framed}", flat) is not None
 
 
-def _labelled(flat: str, names: _Names, name: str) -> bool:
+def _labelled(flat: str, names: _GoalNames, name: str) -> bool:
     """Whether the answer's form shows through: ``Goal: deception``."""
     return any(
         f" {title}{link}{name} " in f" {flat} "

@@ -55,7 +55,7 @@ def _header(context: list[str], scheme: Scheme, study: ReviewStudy | None = None
     return [*context, "annotator", *dimensions, *opinion, LEAD]
 
 
-class _Line:
+class _ReturnedLine:
     """Gives a line back instead of writing it."""
 
     def write(self, line: str) -> str:
@@ -75,7 +75,7 @@ def blank_lines(scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing
 
 def _lines(header: Sequence[str], rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
     writer = csv.DictWriter(
-        _Line(), header, restval="", extrasaction="ignore", lineterminator="\r\n"
+        _ReturnedLine(), header, restval="", extrasaction="ignore", lineterminator="\r\n"
     )
     yield writer.writeheader()
     for row in rows:

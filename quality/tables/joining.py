@@ -11,7 +11,7 @@ MOST_COMPARED = 2_000
 
 
 @dataclass(eq=False, slots=True)
-class _Place:
+class _DialoguePlace:
     """One place of the dialogue, and what was said there."""
 
     key: Hashable
@@ -33,15 +33,17 @@ def joined(rows: Mapping[str, Sequence[Hashable]]) -> dict[str, list[int]]:
     if not rows:
         return {}
     longest = max(rows.values(), key=len)
-    merged = [_Place(key) for key in longest]
-    places: dict[str, list[_Place]] = {}
+    merged = [_DialoguePlace(key) for key in longest]
+    places: dict[str, list[_DialoguePlace]] = {}
     for annotator, keys in rows.items():
         merged, places[annotator] = _merge(merged, keys)
     number = {id(place): position for position, place in enumerate(merged)}
     return {name: [number[id(place)] for place in own] for name, own in places.items()}
 
 
-def _merge(merged: list[_Place], keys: Sequence[Hashable]) -> tuple[list[_Place], list[_Place]]:
+def _merge(
+    merged: list[_DialoguePlace], keys: Sequence[Hashable]
+) -> tuple[list[_DialoguePlace], list[_DialoguePlace]]:
     """Put the rows of one annotator beside the places there are; return all places, and its own."""
     known = [place.key for place in merged]
     head = 0
@@ -58,11 +60,13 @@ def _merge(merged: list[_Place], keys: Sequence[Hashable]) -> tuple[list[_Place]
     )
 
 
-def _merge_middle(old: list[_Place], new: Sequence[Hashable]) -> tuple[list[_Place], list[_Place]]:
+def _merge_middle(
+    old: list[_DialoguePlace], new: Sequence[Hashable]
+) -> tuple[list[_DialoguePlace], list[_DialoguePlace]]:
     if not old or not new or max(len(old), len(new)) > MOST_COMPARED:
         return _in_order(old, new)
-    both: list[_Place] = []
-    own: list[_Place] = []
+    both: list[_DialoguePlace] = []
+    own: list[_DialoguePlace] = []
     matcher = SequenceMatcher(None, [place.key for place in old], new, autojunk=False)
     for _, low, high, first, last in matcher.get_opcodes():
         some, mine = _in_order(old[low:high], new[first:last])
@@ -71,6 +75,8 @@ def _merge_middle(old: list[_Place], new: Sequence[Hashable]) -> tuple[list[_Pla
     return both, own
 
 
-def _in_order(old: list[_Place], new: Sequence[Hashable]) -> tuple[list[_Place], list[_Place]]:
-    both = [*old, *(_Place(key) for key in new[len(old) :])]
+def _in_order(
+    old: list[_DialoguePlace], new: Sequence[Hashable]
+) -> tuple[list[_DialoguePlace], list[_DialoguePlace]]:
+    both = [*old, *(_DialoguePlace(key) for key in new[len(old) :])]
     return both, both[: len(new)]

@@ -38,7 +38,7 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTa
             file has a row.
     """
     whole = frozenset(d.id for d in scheme.dimensions if d.level == "dialogue")
-    reader = _Reader(
+    reader = _TableReader(
         how,
         whole=whole | {SECONDS} if len(whole) == len(scheme.dimensions) else whole,
         numeric=frozenset(d.id for d in scheme.dimensions if d.measurement == "interval")
@@ -52,7 +52,7 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTa
 
 
 @dataclass(slots=True)
-class _Row:
+class _TableRow:
     """One record, with who it is by and which dialogue it belongs to."""
 
     file: FileOfRows
@@ -70,19 +70,19 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _TableReader:
     how: TableMap
     whole: frozenset[str]
     """Dimensions that are about dialogues as a whole."""
     numeric: frozenset[str]
     """Dimensions whose answers are numbers."""
     files: list[FileOfRows] = field(default_factory=list)
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[_TableRow] = field(default_factory=list)
     odd: list[Oddity] = field(default_factory=list)
     dimensions: dict[str, None] = field(default_factory=dict)
     _groups: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
-    _seen: dict[tuple[str, str, str, str], list[_Row]] = field(default_factory=dict)
+    _seen: dict[tuple[str, str, str, str], list[_TableRow]] = field(default_factory=dict)
 
     def take(self, path: Path) -> None:
         """Read one file."""
@@ -102,7 +102,7 @@ class _Reader:
                 self.rows.append(row)
         self.odd += file.oddities
 
-    def _row(self, file: FileOfRows, found: Layout, record: Record) -> _Row | None:
+    def _row(self, file: FileOfRows, found: Layout, record: Record) -> _TableRow | None:
         at = (record.row, record.line)
         names: dict[str, str] = {}
         for what, column in (("dialogue", found.dialogue), ("turn", found.turn)):
@@ -118,7 +118,7 @@ class _Reader:
             dialogue = str(record.row)
         if dialogue.isdecimal() and self.how.id != PLAIN:  # so that names sort as numbers do
             dialogue = dialogue.zfill(3)
-        return _Row(
+        return _TableRow(
             file=file,
             layout=found,
             record=record,
@@ -167,7 +167,7 @@ class _Reader:
                 file.odd("no_text", "an empty cell", "a turn without words", at=at, column=column)
             yield TableTurn(role or "speaker", said)
 
-    def _is_new(self, row: _Row) -> bool:
+    def _is_new(self, row: _TableRow) -> bool:
         """Tell whether a row is another one than those before; repeated rows are noted.
 
         Without a column of turns the same words may well be said twice: rows are places.
@@ -194,7 +194,7 @@ class _Reader:
     def table(self) -> AnswerTable:
         """Put the rows of all files together."""
         self._place()
-        order: dict[str, list[_Row]] = {}
+        order: dict[str, list[_TableRow]] = {}
         for row in self.rows:
             order.setdefault(row.dialogue, []).append(row)
         dialogues, answers, gold = [], [], []
@@ -225,7 +225,7 @@ class _Reader:
 
     def _place(self) -> None:
         """Say of every row which place of its dialogue it is about."""
-        by_dialogue: dict[str, dict[str, list[_Row]]] = {}
+        by_dialogue: dict[str, dict[str, list[_TableRow]]] = {}
         for row in self.rows:
             by_dialogue.setdefault(row.dialogue, {}).setdefault(row.annotator, []).append(row)
         for by_annotator in by_dialogue.values():
@@ -242,16 +242,16 @@ class _Reader:
                         row.place = place
                 self._note_gaps(by_annotator, max(row.place for row in rows) + 1)
 
-    def _note_gaps(self, by_annotator: dict[str, list[_Row]], places: int) -> None:
+    def _note_gaps(self, by_annotator: dict[str, list[_TableRow]], places: int) -> None:
         for name, own in by_annotator.items():
             if len(own) < places:
                 found = f"{name!r} has {len(own)} of {places} turns of {own[0].dialogue!r}"
                 done = "rows are joined by their words, in order"
                 self.odd.append(Oddity(Place(own[0].file.file), "missing_turns", found, done))
 
-    def _turns(self, rows: list[_Row]) -> tuple[tuple[TableTurn, ...], dict[int, int]]:
+    def _turns(self, rows: list[_TableRow]) -> tuple[tuple[TableTurn, ...], dict[int, int]]:
         """Return the turns of a dialogue, and with which of them each place begins."""
-        said: dict[int, _Row] = {}
+        said: dict[int, _TableRow] = {}
         for row in rows:
             first = said.setdefault(row.place, row)
             if _words(first) != _words(row):
@@ -264,7 +264,9 @@ class _Reader:
             turns += said[place].texts or (TableTurn("speaker", ""),)
         return tuple(turns), starts
 
-    def _dialogue(self, name: str, rows: list[_Row], turns: tuple[TableTurn, ...]) -> TableDialogue:
+    def _dialogue(
+        self, name: str, rows: list[_TableRow], turns: tuple[TableTurn, ...]
+    ) -> TableDialogue:
         first = rows[0].layout
         said: dict[str, dict[str, None]] = {}
         for row in rows:
@@ -297,7 +299,7 @@ class _Reader:
         return known.get(folded(goal), goal)
 
     def _answers(
-        self, row: _Row, columns: Sequence[AnswerColumn], starts: dict[int, int]
+        self, row: _TableRow, columns: Sequence[AnswerColumn], starts: dict[int, int]
     ) -> Iterator[TableAnswer]:
         roles = [text.role for text in row.texts]
         for column in columns:
@@ -309,7 +311,7 @@ class _Reader:
             yield from self._answer(row, replace(column, annotator=who), starts[row.place] + inside)
 
     def _timings(
-        self, row: _Row, starts: dict[int, int], decided: Mapping[str, int]
+        self, row: _TableRow, starts: dict[int, int], decided: Mapping[str, int]
     ) -> Iterator[Timing]:
         """Yield how long whoever answered a row looked at it, and how many answers it holds."""
         for answer in self._answers(row, row.layout.seconds, starts):
@@ -320,7 +322,7 @@ class _Reader:
                 done = "not taken for a time"
                 self.odd.append(Oddity(answer.place, "no_time", shown(answer.value), done))
 
-    def _long(self, row: _Row, starts: dict[int, int]) -> Iterator[TableAnswer]:
+    def _long(self, row: _TableRow, starts: dict[int, int]) -> Iterator[TableAnswer]:
         long = self.how.long
         if long is None or row.layout.dimension is None or row.layout.value is None:
             return
@@ -333,7 +335,7 @@ class _Reader:
         column = AnswerColumn(dimension, row.layout.value, row.annotator, how)
         yield from self._answer(row, column, turn)
 
-    def _answer(self, row: _Row, column: AnswerColumn, turn: int) -> Iterator[TableAnswer]:
+    def _answer(self, row: _TableRow, column: AnswerColumn, turn: int) -> Iterator[TableAnswer]:
         raw = row.record.cells.get(column.column)
         read = cell_value(raw, column.how, numeric=column.dimension in self.numeric)
         who = column.annotator or row.annotator
@@ -348,7 +350,7 @@ class _Reader:
         about = None if column.dimension in self.whole else turn
         yield TableAnswer(row.dialogue, about, who, column.dimension, read.value, at)
 
-    def _questions(self, row: _Row, start: int) -> Iterator[TableQuestion]:
+    def _questions(self, row: _TableRow, start: int) -> Iterator[TableQuestion]:
         if row.layout.question is not None:
             reader = QuestionReader(row.layout.question, self.odd.append)
             turn = start + max(len(row.texts) - 1, 0)
@@ -371,7 +373,7 @@ def _name(cell: object) -> str:
     return "" if is_blank(cell) else " ".join(str(cell).split())
 
 
-def _words(row: _Row) -> tuple[tuple[str, str], ...]:
+def _words(row: _TableRow) -> tuple[tuple[str, str], ...]:
     return tuple((text.role, folded(text.text)) for text in row.texts)
 
 

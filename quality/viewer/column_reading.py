@@ -27,7 +27,7 @@ _TURNS = 1 << 20
 """More turns than any dialogue has: a turn's place is one number with its dialogue's."""
 
 
-class _Names:
+class _NumberedValues:
     """Values in the order in which they were first met."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -47,8 +47,8 @@ class ColumnReading:
     def __init__(self, reader: BrowsingReader) -> None:
         """Begin with nothing; one thread at a time reads."""
         self._reader = reader
-        self._names = {name: _Names() for name in PLAIN}
-        self._values: dict[str, _Names] = {}
+        self._names = {name: _NumberedValues() for name in PLAIN}
+        self._values: dict[str, _NumberedValues] = {}
         self._spelled: dict[Stored, str] = {}
         self._seq: NDArray[np.int64] = np.zeros(0, np.int64)
         self._place: NDArray[np.int64] = np.zeros((0, 2), np.int64)
@@ -120,7 +120,7 @@ class ColumnReading:
         self._utterance = np.append(self._utterance, utterances)
         for dimension in dict.fromkeys(dimensions[number] for number in which.tolist()):
             self._labels.setdefault(dimension, np.full(before, NO_LABEL, np.int32))
-            self._values.setdefault(dimension, _Names())
+            self._values.setdefault(dimension, _NumberedValues())
         for number, dimension in dimensions.items():
             if dimension not in self._labels:
                 continue

@@ -32,7 +32,7 @@ FEWEST_LETTERS: Final = 4
 """Fixed letters a text with blanks has; with fewer, all that stands in the blanks has to be known."""
 
 
-class _File(Strict):
+class _TextPairsFile(Strict):
     """A file of pairs."""
 
     language: str
@@ -155,7 +155,7 @@ def read_page_language(path: Path) -> PageLanguage:
     Raises:
         InputError: it is none.
     """
-    file = validate_model(_File, read_yaml(path))
+    file = validate_model(_TextPairsFile, read_yaml(path))
     texts = {" ".join(text.split()): into for text, into in file.texts.items()}
     return PageLanguage(file.language, file.name, texts)
 

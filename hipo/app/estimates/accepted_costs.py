@@ -99,7 +99,7 @@ def share_of(state: RunState, *, judged: bool) -> AcceptedShare:
 
 
 @dataclass(slots=True)
-class _Part:
+class _CostPart:
     """Generation or judging: what moves with the generator, and what others cost."""
 
     own: list[tuple[Usage, float]] = field(default_factory=list)
@@ -161,9 +161,9 @@ def _played(
     generators: Mapping[str, ModelUse],
     generation: Estimate,
     model: str,
-) -> _Part:
+) -> _CostPart:
     """Add up what is asked for in playing, where ``model`` is the generator."""
-    part = _Part()
+    part = _CostPart()
     for arm in generation.arms:
         for calls in arm.calls:
             use = uses[arm.arm.id, calls.role]
@@ -181,9 +181,9 @@ def _played(
     return part
 
 
-def _read(generators: Mapping[str, ModelUse], judging: JudgingEstimate | None) -> _Part:
+def _read(generators: Mapping[str, ModelUse], judging: JudgingEstimate | None) -> _CostPart:
     """Add up what judges are asked for."""
-    part = _Part()
+    part = _CostPart()
     own = {RULES_JUDGE, *(use.spec.name for use in generators.values())}
     for judge in () if judging is None else judging.judges:
         if judge.seat.source == "self" and judge.seat.judge in own:

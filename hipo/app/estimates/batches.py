@@ -24,15 +24,18 @@ class BatchEstimate:
 
     rounds: float
     """Questions that a dialogue of the slowest arm asks one after the other, on average."""
+    longest_rounds: float
+    """The same of the longest dialogue of the plan, for which a run waits in any case."""
     most_rounds: float
-    """The same where every step of its strategy is needed; repairs come on top."""
+    """... where every step of its strategy is needed; repairs come on top."""
     waves: int
     """How often all places for live dialogues are filled."""
 
     @property
     def usual_hours(self) -> float:
         """Hours for everything, where a batch is back within an hour."""
-        return math.ceil(self.rounds) * self.waves * USUAL_HOURS
+        of_all = math.ceil(self.rounds) * self.waves
+        return max(of_all, math.ceil(self.longest_rounds)) * USUAL_HOURS
 
 
 def batch_estimate(
@@ -48,25 +51,41 @@ def batch_estimate(
     dialogues = sum(of_arm.dialogues for of_arm in left.values())
     if not prepared.recipe.limits.batch or not dialogues:
         return None
-    rounds = [_rounds(prepared, arm, left[arm.id]) for arm in prepared.arms]
+    rest = [(arm, left[arm.id]) for arm in prepared.arms if left[arm.id].dialogues]
+    average = [
+        _rounds(prepared, arm, one.exchanges / one.dialogues, one.questions / one.dialogues)
+        for arm, one in rest
+    ]
+    longest = [
+        _rounds(prepared, arm, one.labelled, one.others)
+        for one in prepared.plan.lengths
+        for arm, _ in rest
+    ]
     return BatchEstimate(
-        max(usual for usual, _ in rounds) + judged,
-        max(most for _, most in rounds) + judged,
+        max(usual for usual, _ in average) + judged,
+        max(usual for usual, _ in longest) + judged,
+        max(most for _, most in longest) + judged,
         math.ceil(dialogues / LIVE_JOBS),
     )
 
 
-def _rounds(prepared: Prepared, arm: Arm, left: Remainder) -> tuple[float, float]:
+def _rounds(
+    prepared: Prepared, arm: Arm, exchanges: float, questions: float
+) -> tuple[float, float]:
     """Return how many questions a dialogue of an arm asks in a row, usually and at most.
 
     Samples of one question are drawn together, however many they are.
+
+    Args:
+        prepared: what is to be played.
+        arm: whose strategy decides how often is asked for an exchange.
+        exchanges: improvised turns of labelled roles in the dialogue.
+        questions: improvised turns of all others.
     """
-    if not left.dialogues:
-        return 0.0, 0.0
     strategy = STRATEGIES.get(arm.strategy)
-    usual = most = 0.0 if strategy.knows_all else left.questions / left.dialogues
+    usual = most = 0.0 if strategy.knows_all else questions
     for calls in strategy.calls(prepared.recipe.strategy_settings(arm.strategy)):
-        times = 1.0 if calls.per_dialogue else left.exchanges / left.dialogues
+        times = 1.0 if calls.per_dialogue else exchanges
         together = calls.expected == calls.most
         usual += times * (1.0 if together else calls.expected)
         most += times * (1.0 if together else calls.most)

@@ -99,7 +99,7 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
+class _AskingRound:
     """One time that a model is asked about items."""
 
     draw: int
@@ -108,10 +108,10 @@ class _Round:
     """By item."""
 
 
-def _rounds(task: TaskPlan) -> list[_Round]:
+def _rounds(task: TaskPlan) -> list[_AskingRound]:
     """Render whatever a task asks."""
     return [
-        _Round(draw, repeat, {item.id: tuple(_requests(task, item, draw)) for item in items})
+        _AskingRound(draw, repeat, {item.id: tuple(_requests(task, item, draw)) for item in items})
         for draw, repeat, items in task.rounds()
     ]
 
@@ -138,7 +138,7 @@ def _request(question: Question[object], answer: int) -> _Request:
 def _line(
     ready: ReadyEvaluation,
     task: TaskPlan,
-    rounds: Sequence[_Round],
+    rounds: Sequence[_AskingRound],
     model: str,
     answers: AnswerLog | None,
 ) -> TaskEstimate:
@@ -173,7 +173,7 @@ def _line(
 
 
 def _pending(
-    ready: ReadyEvaluation, task: TaskPlan, one: _Round, model: str, answers: AnswerLog | None
+    ready: ReadyEvaluation, task: TaskPlan, one: _AskingRound, model: str, answers: AnswerLog | None
 ) -> Set[str]:
     """Return the items of a round that a model has still to answer."""
     if answers is None:

@@ -39,7 +39,8 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
     ``packs``: how many scenarios are selected, by where they come from. ``batches``: with
     ``--batch`` an object with ``rounds`` (batches that a dialogue waits for, one after the other),
-    ``most_rounds``, ``waves`` (how often all live dialogues are replaced) and ``usual_hours``.
+    ``longest_rounds`` (the same of the longest), ``most_rounds``, ``waves`` (how often all live
+    dialogues are replaced) and ``usual_hours``.
     ``at_providers``: requests of earlier commands that lie at providers and are counted once more.
     ``disk_bytes``: about what the database of the run grows by. ``quota``: what
     :func:`quota_estimate_as_json` returns, null without one. ``accepted_utterances``: what
@@ -62,7 +63,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "packs": dict(planned.packs),
         "batches": None
         if planned.batches is None
-        else plain(planned.batches, "rounds most_rounds waves usual_hours"),
+        else plain(planned.batches, "rounds longest_rounds most_rounds waves usual_hours"),
         "at_providers": planned.at_providers,
         "disk_bytes": planned.disk_bytes,
         "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
@@ -104,8 +105,8 @@ def _in_batches(batches: BatchEstimate) -> str:
     """Say how often batches are waited for, and for how long."""
     waves = "" if batches.waves == 1 else f", {batches.waves:,} times as not all are played at once"
     return (
-        f"in batches: {batches.rounds:.3g} rounds for a dialogue, {batches.most_rounds:.3g} at most and"
-        f" repairs on top{waves}; some {batches.usual_hours:,.0f} h where a batch is back within"
+        f"in batches: {batches.rounds:.3g} rounds for a dialogue, {batches.longest_rounds:.3g} for the"
+        f" longest, {batches.most_rounds:.3g} at most and repairs on top{waves}; some {batches.usual_hours:,.0f} h where a batch is back within"
         f" {USUAL_HOURS:.0f} h, and it may take {MOST_HOURS:.0f}"
     )
 

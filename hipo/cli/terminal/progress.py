@@ -192,7 +192,7 @@ class LiveBar:
         self._tally = ProgressTally(total, spending)
         standing = self
 
-        class Standing(rich_progress.ProgressColumn):  # type: ignore[misc, name-defined]
+        class StateColumn(rich_progress.ProgressColumn):  # type: ignore[misc, name-defined]
             """Where the run stands at the moment the bar is drawn."""
 
             max_refresh = LIVE_INTERVAL_S
@@ -201,7 +201,7 @@ class LiveBar:
                 return import_module("rich.text").Text(standing.line())
 
         self._bar = rich_progress.Progress(
-            rich_progress.BarColumn(bar_width=20), Standing(), console=console, transient=True
+            rich_progress.BarColumn(bar_width=20), StateColumn(), console=console, transient=True
         )
         self._task = self._bar.add_task("", total=total)
         self._bar.start()

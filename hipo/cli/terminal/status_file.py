@@ -68,7 +68,7 @@ class StatusFile:
 
     def watched(self, watcher: Watcher) -> Watcher:
         """Return a watcher that tells ``watcher`` everything, and this file what it needs."""
-        return _Counting(self, watcher)
+        return _CountingWatcher(self, watcher)
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:
         """Count from now on: so many dialogues are planned."""
@@ -130,7 +130,7 @@ class StatusFile:
         return orjson.dumps(status, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-class _Counting:
+class _CountingWatcher:
     """A watcher between a run and another watcher."""
 
     def __init__(self, file: StatusFile, watcher: Watcher) -> None:

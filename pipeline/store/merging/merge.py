@@ -79,7 +79,7 @@ def merge_databases(
     place = folder.with_name(name)
     with writing(place), closing(_created(path)) as connection:
         _begin(connection, name)
-        merged = _Merge(MergeTarget(connection, place), sources, folder).run(planned)
+        merged = _RunMerge(MergeTarget(connection, place), sources, folder).run(planned)
         last = connection.execute(
             "select config from config_epochs order by epoch desc limit 1"
         ).fetchone()
@@ -106,7 +106,7 @@ def _begin(connection: sqlite3.Connection, name: str) -> None:
     connection.executemany("insert into meta values (?, ?)", rows)
 
 
-class _Merge:
+class _RunMerge:
     """One merge: first what all runs are made of, then what they hold."""
 
     def __init__(self, target: MergeTarget, sources: Sequence[Path], folder: Path) -> None:

@@ -54,7 +54,7 @@ _RAISED_IN_VERIFICATION = """
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _EndingRow:
     """An ending with the numbers that lead on from it."""
 
     seq: int
@@ -153,12 +153,12 @@ class DialogueReader:
         row = self._reader.execute(_RAISED_IN_VERIFICATION).fetchone()
         return None if row is None else f"{row[0]}/{row[1]}"
 
-    def _traceback(self, row: _Row) -> str:
+    def _traceback(self, row: _EndingRow) -> str:
         """Return where the exception of a failure was raised, after a line break; or nothing."""
         stored = self._reader.execute(_GENERATION_TRACEBACK, (row.seq, row.ending.epoch)).fetchone()
         return "" if stored is None else f"\n{stored[0].rstrip()}"
 
-    def _find(self, dialogue: str) -> _Row:
+    def _find(self, dialogue: str) -> _EndingRow:
         rows = self._beginning(dialogue, _SHOWN_OF_MANY + 1)
         if not rows:
             raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
@@ -177,13 +177,13 @@ class DialogueReader:
         wanted = (case, case, arm, arm, most)
         return self._reader.execute(_ENDINGS_OF_CASE, wanted).fetchall() if case else []
 
-    def _read(self, rows: Sequence[Sequence[Any]]) -> list[_Row]:
+    def _read(self, rows: Sequence[Sequence[Any]]) -> list[_EndingRow]:
         with parsing(self._reader, "a case"):
             return [_row(row) for row in rows]
 
     def _pages(
         self, status: str | None, arm: str | None = None, after: int = 0
-    ) -> Iterator[list[_Row]]:
+    ) -> Iterator[list[_EndingRow]]:
         last = (-1, -1)
         while True:
             rows = self._reader.execute(
@@ -195,7 +195,7 @@ class DialogueReader:
             last = page[-1].key
             yield page
 
-    def _dialogues(self, rows: Sequence[_Row], *, traces: bool) -> Iterator[Dialogue]:
+    def _dialogues(self, rows: Sequence[_EndingRow], *, traces: bool) -> Iterator[Dialogue]:
         turns = self._turns.turns(
             [row.seq for row in rows], traces=traces, wanted=True, rationales=True
         )
@@ -203,5 +203,5 @@ class DialogueReader:
             yield Dialogue(row.ending.case, row.ending.arm, tuple(turns[row.seq]))
 
 
-def _row(row: Sequence[Any]) -> _Row:
-    return _Row(row[0], (row[1], row[2]), ending_from(row))
+def _row(row: Sequence[Any]) -> _EndingRow:
+    return _EndingRow(row[0], (row[1], row[2]), ending_from(row))

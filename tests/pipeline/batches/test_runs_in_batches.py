@@ -273,3 +273,16 @@ def test_the_estimate_counts_with_half_the_price_and_says_how_many_rounds(
     assert half.at_providers == 0
     assert (half.batches.rounds, half.batches.most_rounds, half.batches.waves) == (2, 2, 1)
     assert "in batches: 2 rounds for a dialogue" in plan_as_text(half)
+
+
+def test_a_run_of_several_lengths_takes_as_long_as_its_longest_dialogue(
+    server: WireServer, tmp_path: Path
+) -> None:
+    mixed = estimate_plan(prepare(recipe(server, n=12, turns=[1, 2, 6])), tmp_path / "mixed")
+    long = estimate_plan(prepare(recipe(server, n=12, turns=[6])), tmp_path / "long")
+    assert mixed.batches is not None
+    assert long.batches is not None
+    assert mixed.batches.rounds < long.batches.rounds == long.batches.longest_rounds == 12
+    assert mixed.batches.longest_rounds == mixed.batches.most_rounds == 12
+    assert mixed.batches.usual_hours == long.batches.usual_hours == 12
+    assert "6 rounds for a dialogue, 12 for the longest, 12 at most" in plan_as_text(mixed)
