@@ -28,7 +28,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import as_shipped
 from scenarios.spec import Scenario
 from scenarios.terms import LabelValue
-from scenarios.variation import Axis
+from scenarios.variation import Axis, as_told
 
 T = TypeVar("T")
 
@@ -149,6 +149,14 @@ class RunMaterial:
             what = f"the fact {case.fact!r} of the case {case.id}"
             raise damaged(self.folder / DATABASE, f"{what} is none of {case.scenario!r}")
         return scenario
+
+    def scenario_as_told(self, case: Case) -> Scenario:
+        """Return the scenario of a case with what everybody in it was told; see :func:`as_told`.
+
+        Raises:
+            UsageError, StoreDamaged: see :meth:`scenario_of`.
+        """
+        return as_told(self.scenario_of(case), self.axes, case.variation)
 
     def refuse_odd(self, dialogue: Dialogue, scenario: Scenario) -> None:
         """Do nothing where those speak who are in the scene, and declare labels of the scheme.

@@ -78,6 +78,18 @@ class Axis(Strict):
             return {name: self.roles}
         return {f"{name}_{role}": (role,) for role in self.roles}
 
+    def concerns(self, role: RoleKey, drawn_for: Iterable[RoleKey]) -> bool:
+        """Whether a role is told what was drawn for some: who speaks in a flow hears what is shared."""
+        return role in drawn_for or (self.shared and role not in _BOTH)
+
+    def line(self, value_id: str) -> str:
+        """Return a value as prompts show it, behind the heading.
+
+        Raises:
+            UsageError: the axis has no such value.
+        """
+        return f"{self.heading}: {' '.join(self.text(value_id).split())}"
+
     def text(self, value_id: str) -> str:
         """Return the line of one value.
 
@@ -283,7 +295,30 @@ def manner_lines(
     lines = []
     for name, axis in axes.items():
         for key, roles in axis.keys(name).items():
-            concerns = role in roles or (axis.shared and role not in _BOTH)
-            if concerns and key in variation:
-                lines.append(f"{axis.heading}: {' '.join(axis.text(variation[key]).split())}")
+            if axis.concerns(role, roles) and key in variation:
+                lines.append(axis.line(variation[key]))
     return tuple(lines)
+
+
+def as_told(
+    scenario: Scenario, axes: Mapping[str, Axis], variation: Iterable[tuple[str, str]]
+) -> Scenario:
+    """Return a scenario with what everybody in a dialogue was told beside it.
+
+    What is drawn once for all of them, such as who stands above whom or how formally they talk, is no
+    secret: whoever reads the dialogue is to know it as they did. It stands behind the background.
+
+    Raises:
+        UsageError: a drawn value is not among the axes.
+    """
+    drawn = dict(variation) if axes else {}
+    lines = [
+        axis.line(drawn[name])
+        for name, axis in axes.items()
+        if axis.shared
+        and name in drawn
+        and all(axis.concerns(role, axis.roles) for role in scenario.roles)
+    ]
+    if not lines:
+        return scenario
+    return scenario.model_copy(update={"background": "\n".join([scenario.background, *lines])})

@@ -8,6 +8,8 @@ from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from outputs.selecting.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, fact_views, scene_view
+from scenarios.spec import Scenario
+from scenarios.variation import as_told
 
 SCENE: Final[tuple[Column, ...]] = (
     Column("situation", "text", "What everybody knows."),
@@ -35,11 +37,11 @@ PEOPLE: Final[tuple[Column, ...]] = (
 """Of runs with other scenes than question and answer; the columns before are empty there."""
 
 
-_Key = tuple[str, str, str]
+_Key = tuple[str, str, str, str]
 
 
 class Scenes:
-    """The values of :data:`SCENE`, made once for each version of a scenario."""
+    """The values of :data:`SCENE`, made once for each version of a scenario and what was told beside it."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -50,7 +52,7 @@ class Scenes:
         """Return what both people of a dialogue know."""
         key = _key(selected)
         if key not in self._views:
-            self._views[key] = scene_view(selected.scenario, key[2])
+            self._views[key] = scene_view(as_told_in(selected), key[2])
         return self._views[key]
 
     def of(self, selected: SelectedDialogue) -> Row:
@@ -60,6 +62,12 @@ class Scenes:
             view = self.view(selected)
             self._known[key] = {column.name: getattr(view, column.name) for column in SCENE}
         return self._known[key]
+
+
+def as_told_in(selected: SelectedDialogue) -> Scenario:
+    """Return the scenario of a dialogue with what everybody in it was told; see :func:`as_told`."""
+    case = selected.dialogue.case
+    return as_told(selected.scenario, selected.source.material.axes, case.variation)
 
 
 def listed_people(selected: SelectedDialogue, scene: SceneView) -> Row:
@@ -87,4 +95,4 @@ def private_fact(selected: SelectedDialogue) -> Row:
 
 def _key(selected: SelectedDialogue) -> _Key:
     case = selected.dialogue.case
-    return case.scenario, case.scenario_fingerprint, case.language
+    return case.scenario, case.scenario_fingerprint, case.language, as_told_in(selected).background

@@ -33,10 +33,11 @@ class BeyondChance:
     """Share of items on which the judge names the declared label."""
     kappa: float | None
     """Cohen's kappa; None for numbers, or where both gave one label throughout."""
-    shuffled: float
+    shuffled: float | None
     """Mean share that is the same after declared labels are shuffled among the items of the same
     scenario and goal (goals: of the same scenario): what a judge reaches who knows which labels
-    are usual there, and reads nothing."""
+    are usual there, and reads nothing. What has nothing to change places with does not count: an
+    item that is alone there, and a scenario that was played for one goal. None: nothing has."""
     runner_up: float | None
     """Of the items with another label and a runner-up, the share whose runner-up is the declared
     one; None: there is no such item."""
@@ -103,7 +104,7 @@ def _shuffled(
     declared: dict[LabelValue, int],
     named: dict[LabelValue, int],
     alike: np.typing.NDArray[np.bool_],
-) -> float:
+) -> float | None:
     strata: defaultdict[tuple[str, str], list[NamedCount]] = defaultdict(list)
     for count in counts:
         # Within one goal there is one label of it: goals are shuffled within scenarios.
@@ -115,7 +116,9 @@ def _shuffled(
         each = [count.n for count in stratum]
         first = np.repeat([declared[count.declared] for count in stratum], each)
         second = np.repeat([named[count.named] for count in stratum], each)
+        if len(set(first) if dimension.level == "dialogue" else first) < 2:
+            continue
         items += len(first)
         shuffled = draw.permuted(np.tile(first, (SHUFFLES, 1)), axis=1)
         same += int(alike[shuffled, second].sum())
-    return same / (items * SHUFFLES)
+    return same / (items * SHUFFLES) if items else None

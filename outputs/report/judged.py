@@ -184,7 +184,8 @@ def _beside(run: Gathered) -> list[Block]:
     note = Remark(
         f"Shuffled: the same share after declared labels are shuffled {SHUFFLES} times among the "
         "items of one scenario and goal (goals: of one scenario), which a judge reaches who reads "
-        "nothing; where a scene has few answers, shuffling changes little. Runner-up: of the labels that differ, how many judges name second."
+        "nothing; what has nothing to change places with there does not count, and where there are few, "
+        "shuffling changes little. Runner-up: of the labels that differ, how many judges name second."
     )
     return [table, note]
 

@@ -17,6 +17,7 @@ from outputs.dataset.columns import (
     provenance,
 )
 from outputs.dataset.manifest import Column
+from outputs.dataset.scenes import as_told_in
 from outputs.kinds.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.rows.spoken import phases, speaker, wanted_labels
 from outputs.rows.verification_record import VerificationRecord, verification_records
@@ -99,7 +100,7 @@ class DialogueRows:
     def __post_init__(self) -> None:
         self._values = LabelValues(self.scheme)
         self._names = {d.id: label_column(d.id) for d in labelled_dimensions(self.scheme)}
-        self._scenes: dict[tuple[str, str, str], SceneView] = {}
+        self._scenes: dict[tuple[str, str, str, str], SceneView] = {}
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -157,9 +158,10 @@ class DialogueRows:
 
     def _scene(self, selected: SelectedDialogue) -> Row:
         scenario, case = selected.scenario, selected.dialogue.case
-        key = (case.scenario, case.scenario_fingerprint, case.language)
+        told = as_told_in(selected)
+        key = (case.scenario, case.scenario_fingerprint, case.language, told.background)
         if key not in self._scenes:
-            self._scenes[key] = scene_view(scenario, case.language, listed=True)
+            self._scenes[key] = scene_view(told, case.language, listed=True)
         scene = self._scenes[key]
         played = scenario.fact(case.fact) if case.fact else None
         # Where one asks and one answers, a dialogue is about one fact: nobody in it knows the others.

@@ -11,6 +11,7 @@ from typing import Final
 
 from outputs.dataset.columns import PROVENANCE, TURN, Reading, Row, left_out_notes, provenance
 from outputs.dataset.manifest import Column
+from outputs.dataset.scenes import as_told_in
 from outputs.kinds.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.selecting.left_out import NO_INTENTION
 from outputs.selecting.selection import SelectedDialogue
@@ -94,7 +95,7 @@ class IntentionRows:
         if without:
             self._left_out["turns without an intention that is agreed on, or with none"] += without
         known = provenance(selected) | {
-            "situation": scenario.background,
+            "situation": as_told_in(selected).background,
             "people": [
                 {"role": key, "content": f"{role.name}\n{role.description}"}
                 for key, role in scenario.roles.items()

@@ -43,7 +43,12 @@ def load_task(name_or_path: str, scheme: Scheme | None = None) -> Task:
     path = Path(name_or_path)
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return _from_file(read_yaml(path), scheme)
-    task = _tasks().get(name_or_path)
+    task = _tasks().find(name_or_path)
+    if task is None:
+        unknown = _tasks().unknown(name_or_path)
+        raise UsageError(
+            unknown.message, f"{unknown.hint}, or is a file: give its path (mine.yaml)"
+        )
     if scheme is not None:
         _check_asked_of(task, scheme)
     return task

@@ -27,6 +27,7 @@ from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.spec import Scenario
+from scenarios.variation import as_told
 
 REFRESH_S = 2.0
 """Seconds between two looks at a run that somebody may be writing."""
@@ -106,12 +107,12 @@ class ViewedRun:
         return self.store.state()
 
     def scenario_of(self, case: Case) -> Scenario | None:
-        """Return the scenario of a case as it was played; None where it is lost."""
+        """Return the scenario of a case as its people were told it; None where it is lost."""
         found = self._material.stored_scenario(case)
         if found is None and len(self.store.materials()) != len(self._material.items):
             self._material = load_material(self.store)
             found = self._material.stored_scenario(case)
-        return found
+        return None if found is None else as_told(found, self._material.axes, case.variation)
 
     def found(self, wish: str) -> Mask | None:
         """Return the rows in which words are said, or whose id begins so; None: nothing is asked for."""

@@ -85,6 +85,19 @@ def test_goals_are_shuffled_within_scenarios_since_a_goal_has_one_label():
     assert (found.same, found.kappa, found.shuffled) == (0.5, pytest.approx(0.0), 0.5)
 
 
+def test_an_item_that_is_alone_in_its_scenario_says_nothing_about_shuffled_labels():
+    alone = [
+        NamedCount("self", "m", "goal", f"alone {n}", goal, goal, goal, None, 1)
+        for n, goal in enumerate([*USUAL] * 20)
+    ]
+    alone.append(NamedCount("self", "m", "goal", "one goal", *["deception"] * 3, None, 9))
+    (found,) = beyond_chance(HIPO, alone)
+    assert (found.same, found.shuffled) == (1.0, None)
+    together = [NamedCount("self", "m", "goal", "s", goal, goal, goal, None, 50) for goal in USUAL]
+    (found,) = beyond_chance(HIPO, [*alone, *together])
+    assert found.shuffled == pytest.approx(0.5, abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("writers", "own", "external", "said"),
     [

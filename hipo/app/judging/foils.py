@@ -75,5 +75,5 @@ def foil_jobs(ready: JudgingReady, store: RunStore) -> Iterable[TrialJob]:
         },
     )
     return left_to_try(
-        store.judgements, store.dialogues(traces=False), foils, seats, material.scenario_of
+        store.judgements, store.dialogues(traces=False), foils, seats, material.scenario_as_told
     )

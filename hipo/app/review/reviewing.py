@@ -130,7 +130,7 @@ def scenario_finder(material: RunMaterial, study: ReviewStudy) -> Callable[[Case
 
     def scenario_of(case: Case) -> Scenario | None:
         try:
-            return material.scenario_of(case)
+            return material.scenario_as_told(case)
         except UsageError as error:
             if study.shows_fact:
                 raise  # veracity has no meaning without the fact

@@ -153,7 +153,7 @@ async def hear_jurors(
             hearing = JuryHearing(
                 store.judgements,
                 jurors=_seated(jury, pool, {job.dialogue.arm for job in jobs}),
-                scenario_of=jury.material.scenario_of,
+                scenario_of=jury.material.scenario_as_told,
                 stop=stop,
                 scenarios=len(jury.material.scenario_names),
                 on_progress=watching.see,
@@ -214,7 +214,7 @@ def estimate_jury(
         for dialogue in islice(store.dialogues(traces=False), SAMPLE)
         for turn in dialogue.answers()[:1]
         for asked in jury.prompts.questions(
-            juror_item(dialogue, jury.material.scenario_of(dialogue.case), turn),
+            juror_item(dialogue, jury.material.scenario_as_told(dialogue.case), turn),
             explained=["" for _ in jury.prompts.parts] if jury.prompts.mode == "two-phase" else (),
         )
     ]

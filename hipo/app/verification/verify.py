@@ -261,7 +261,7 @@ def verification_of(
     setup = VerificationSetup(
         store.judgements,
         scheme=scheme,
-        scenario_of=ready.material.scenario_of,
+        scenario_of=ready.material.scenario_as_told,
         judges=seat_judges(ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool),
         checks=GateChecks.of(ready.gates, scheme, encoder),
         policy=ready.policy,

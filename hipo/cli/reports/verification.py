@@ -85,7 +85,8 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
     that only readers label, objects with ``judge``, ``dimension``, ``goal``, ``label`` and ``n``;
     ``beyond_chance``: objects with ``source``, ``judge``, ``dimension``, ``items``, ``same`` (share
     that names the declared label), ``kappa``, ``shuffled`` (that share with declared labels shuffled
-    within scenario and goal) and ``runner_up`` (share of the others that name it second);
+    within scenario and goal; None: none has another to change places with) and ``runner_up`` (share of the others
+    that name it second);
     ``foils``: objects with ``judge``, ``dimension``, ``declared`` and ``foil`` (shares accepted),
     ``shown`` (answers), ``difference``, ``low`` and ``high`` (95 % interval over dialogues); ``flags``: a list of objects with ``code``,
     ``flags``, ``dialogues``; ``flagged``: dialogues with any; ``verdicts``: dialogues ``accepted``,
@@ -170,7 +171,7 @@ def _tables(findings: VerificationSummary) -> list[str]:
                 one.dimension,
                 f"{one.same:.1%}",
                 "" if one.kappa is None else f"{one.kappa:.2f}",
-                f"{one.shuffled:.1%}",
+                "" if one.shuffled is None else f"{one.shuffled:.1%}",
                 "" if one.runner_up is None else f"{one.runner_up:.1%}",
             ]
             for one in findings.beyond_chance

@@ -23,6 +23,7 @@ OUT = ("-o", "results", "--no-page")
 MISTAKES = {
     "no set": (("nothing", *TASK, *MODEL), "there is no 'nothing': neither a set nor a run"),
     "task": (("SET", "--task", "hipo-uterance", *MODEL), "did you mean 'hipo-utterance'?"),
+    "task of one's own": (("SET", "--task", "mine", *MODEL), "or is a file: give its path"),
     "no task": (
         ("SET", *MODEL), "tasks for the scheme hipo@2: hipo-conversation, hipo-cumulative-paper"
     ),
