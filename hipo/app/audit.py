@@ -14,6 +14,7 @@ from outputs.audit.findings import Audit, Ceiling, write_audit
 from outputs.audit.preference_audit import audit_preferences, holds_preferences
 from outputs.audit.run_corpus import MOST, run_corpus
 from outputs.audit.set_corpus import scheme_of, set_corpus, turns_of
+from outputs.audit.swap_audit import audit_swaps, holds_swaps
 from outputs.dataset.reader import row_set
 from outputs.dataset.told_audit import AUDIT
 from outputs.selecting.selection import opened
@@ -73,6 +74,8 @@ def audit_set(path: Path, *, seed: int = 0, most: int = MOST) -> Audit:
     first = next(iter(rows.rows()), None)
     if first is not None and holds_preferences(first):
         return audit_preferences(rows, seed=seed, most=most)
+    if first is not None and holds_swaps(first):
+        return audit_swaps(rows, seed=seed, most=most)
     corpus = set_corpus(rows, scheme_of(path), most=most, seed=seed)
     return audit_dialogues(corpus, seed=seed)
 
@@ -89,8 +92,11 @@ def audit_export(folder: Path, selection: Selection, name: str) -> Audit:
         UsageError: the rows have no labels to be guessed.
     """
     rows = replace(row_set(folder), name=name)
-    if holds_preferences(next(iter(rows.rows()))):
+    first = next(iter(rows.rows()))
+    if holds_preferences(first):
         return audit_preferences(rows)
+    if holds_swaps(first):
+        return audit_swaps(rows)
     with opened(selection) as found:
         corpus = run_corpus(found, name=name, only=turns_of(rows))
         if not corpus.dialogues:

@@ -141,6 +141,9 @@ class _Auditing:
         dimension: str,
     ) -> None:
         labels, values = items.labels(dimension)
+        if len(values) == 1:
+            self.skipped.append(SkippedProbe(probe.name, kind, dimension, ONE_LABEL))
+            return
         null: NullLabels
         if dimension == self.corpus.goal_dimension:
             measure = ScoreKind("AUC", items.scenarios, len(values))

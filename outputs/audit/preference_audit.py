@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -153,26 +153,50 @@ def audit_preferences(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit
         UsageError: a package is missing, or rows lack what is needed.
     """
     check_installed()
-    pairs = read_pairs(rows, most=most, seed=seed)
+    return audit_pairs(read_pairs(rows, most=most, seed=seed), rows.name, seed=seed)
+
+
+def audit_pairs(
+    pairs: PreferencePairs,
+    name: str,
+    *,
+    dimension: str = PREFERRED,
+    seed: int = 0,
+    remarks: tuple[str, ...] = (),
+    probes: Sequence[PreferenceProbe] = PREFERENCE_PROBES,
+) -> Audit:
+    """Guess which of two sides comes first, from other scenarios.
+
+    Args:
+        pairs: the sides, with the one that is to be guessed first.
+        name: of the data set.
+        dimension: what is guessed, in words.
+        seed: of folds, permutations and resamples.
+        remarks: what else there is to say of the data set.
+        probes: what is guessed from.
+
+    Raises:
+        UsageError: the pairs are on too few scenarios.
+    """
     scenarios = len(set(pairs.scenario_names))
     if scenarios < FEWEST:
         raise UsageError(
-            f"{rows.name} has pairs on {plural(scenarios, 'scenario')}: an audit guesses each"
+            f"{name} has pairs on {plural(scenarios, 'scenario')}: an audit guesses each"
             " scenario from the others",
             f"it needs at least {FEWEST}",
         )
     results, skipped = [], []
-    for probe in PREFERENCE_PROBES:
+    for probe in probes:
         differences = probe.differences(pairs)
         if differences is None:
-            skipped.append(SkippedProbe(probe.name, probe.kind, PREFERRED, SAME))
+            skipped.append(SkippedProbe(probe.name, probe.kind, dimension, SAME))
             continue
-        result = _read(pairs, differences, probe, seed)
+        result = _read(pairs, differences, probe, dimension, seed)
         if result is not None:
             results.append(result)
     findings: tuple[ShortcutFinding, ...] = corrected(results, {})
     return Audit(
-        name=rows.name,
+        name=name,
         dialogues=pairs.dialogues,
         of=pairs.dialogues,
         answers=len(pairs.texts),
@@ -184,17 +208,21 @@ def audit_preferences(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit
         ceilings={},
         ties=(),
         skipped=tuple(skipped),
-        remarks=(),
+        remarks=remarks,
     )
 
 
 def _read(
-    pairs: PreferencePairs, differences: Matrix, probe: PreferenceProbe, seed: int
+    pairs: PreferencePairs,
+    differences: Matrix,
+    probe: PreferenceProbe,
+    dimension: str,
+    seed: int,
 ) -> ReadingResult | None:
     chosen = np.ones(len(pairs.texts), np.int64)
     measure = ScoreKind("right order", pairs.scenarios, 2)
     reading = ProbeReading(
-        probe.name, probe.about, probe.kind, PREFERRED, measure, chosen,
+        probe.name, probe.about, probe.kind, dimension, measure, chosen,
         SwappedSides(pairs.places), measure.chance,
     )  # fmt: skip
     # A pair says the same whichever side comes first: nothing is taken off as a mean.

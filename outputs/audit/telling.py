@@ -16,7 +16,7 @@ _MARK = " !"
 _HOW = (
     "Each scenario is guessed from the others; lines that come again ('opening again') from other "
     "pairs of the same scenario. The floor is the commonest label of the scenario, chance what "
-    "permuted labels reach; p and what a score is at least are corrected for {tests} readings."
+    "permuted labels reach; p and what a score is at least are corrected for {tests}."
 )
 
 
@@ -115,9 +115,10 @@ def audit_sentences(audit: Audit) -> list[str]:
     what = f"{found} shortcut{'' if found == 1 else 's'}" if found else "no shortcut"
     seen = (
         f"{what} in {of} {plural(audit.answers, 'answer')}, "
-        f"{plural(audit.scenarios, 'scenario')}; {audit.tests} readings were to be no better than chance"
+        f"{plural(audit.scenarios, 'scenario')}; {plural(audit.tests, 'reading')} "
+        f"{'was' if audit.tests == 1 else 'were'} to be no better than chance"
     )
-    lines = [seen, _HOW.format(tests=audit.tests)]
+    lines = [seen, _HOW.format(tests=plural(audit.tests, "reading"))]
     gated = [f.visible for f in audit.findings if f.kind == "must-not"]
     told = [value for value in gated if value is not None]
     if len(told) < len(gated) or not gated:

@@ -12,11 +12,13 @@ from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
 from scenarios.located import Located, Step
 from scenarios.plugins import load_plugins
-from scenarios.spelling import suggestion
+from scenarios.spelling import nearest, suggestion
 from scenarios.text_file import real_path
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent
+TACTICS_NAMES = ("free", "balanced")
+"""What tactics can be besides a file: chosen by the actor, or drawn so that all labels occur."""
 _SUFFIXES = (".yaml", ".yml", ".json")
 _PATH_FIELDS = ("variation", "prompt_dir", "prices")
 
@@ -141,7 +143,7 @@ def _with_paths_from(recipe: Recipe, folder: Path, *, fallback_name: str) -> Rec
             changes[field] = str(folder / value)
     if recipe.scheme.endswith(_SUFFIXES):
         changes["scheme"] = str(folder / recipe.scheme)
-    if recipe.tactics not in ("free", "balanced"):
+    if recipe.tactics not in TACTICS_NAMES:
         changes["tactics"] = str(folder / recipe.tactics)
     if recipe.verification.policy.endswith(_SUFFIXES):
         changes["verification"] = {"policy": str(folder / recipe.verification.policy)}
@@ -152,3 +154,19 @@ def _with_paths_from(recipe: Recipe, folder: Path, *, fallback_name: str) -> Rec
         kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in fallback_name)
         changes["name"] = kept.strip("._-")[:80] or "run"
     return recipe.with_changes(changes)
+
+
+def tactics_file(path: Path) -> Located:
+    """Read a file of wanted tactics.
+
+    Raises:
+        UsageError: there is none, and the name is rather that of a way to choose tactics, mistyped.
+        InputError: the file cannot be read.
+    """
+    if not path.suffix and not path.exists():
+        guess = nearest(path.name, TACTICS_NAMES)
+        raise UsageError(
+            f"tactics: found {path.name!r}, expected {', '.join(TACTICS_NAMES)} or a file that is there",
+            f"did you mean {guess!r}?" if guess else "check the path of the file",
+        )
+    return read_yaml(path)

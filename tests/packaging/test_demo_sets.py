@@ -58,6 +58,12 @@ def test_the_demo_runs_from_the_installed_wheel_in_another_folder(demo):
     assert state.failed == {}
 
 
+def test_the_policy_of_the_demo_discards_something_and_not_much(demo):
+    verdicts = [record.verdict for record in Run(demo).verdicts()]
+    assert 1 <= verdicts.count("discarded") <= 0.15 * len(verdicts)
+    assert verdicts.count("discarded") + verdicts.count("accepted") == len(verdicts)
+
+
 def manifest_of(folder):
     return orjson.loads((folder / "manifest.json").read_bytes())
 

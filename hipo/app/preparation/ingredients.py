@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 from hipo.app.preparation.broken_packs import with_what_else_is_wrong
 from pipeline.recipes.recipe import Recipe
+from pipeline.recipes.source import TACTICS_NAMES, tactics_file
 from pipeline.run_material import RunMaterial
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, CatalogueEntry, select_facts
@@ -25,7 +26,6 @@ from scenarios.validation import check_scenario
 from scenarios.variation import Axis, choose_axes, load_axes
 from scenarios.worded_catalogue import in_language
 from scenarios.wordings import load_wordings
-from scenarios.yaml_source import read_yaml
 
 T = TypeVar("T")
 PathField = Literal["scheme", "tactics", "variation", "prompt_dir"]
@@ -94,13 +94,13 @@ class Ingredients:
     def tactics(self) -> Located | None:
         """Return the content of the tactics file; None where the recipe names none."""
         name = self._recipe.tactics
-        if name in ("free", "balanced"):
+        if name in TACTICS_NAMES:
             return None
         content = None if self._stored is None else self._stored.tactics
         if content is None:
-            return read_yaml(Path(name))
+            return tactics_file(Path(name))
         stored = Located(content, "the tactics stored in the run", {(): 1})
-        return self._given("tactics", lambda: read_yaml(Path(name)), stored)
+        return self._given("tactics", lambda: tactics_file(Path(name)), stored)
 
     def scenarios(self, scheme: Scheme) -> tuple[list[Scenario], frozenset[tuple[str, str]] | None]:
         """Return the selected scenarios, and the (scenario, fact) pairs if any are named.

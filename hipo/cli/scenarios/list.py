@@ -10,7 +10,7 @@ import typer
 
 from hipo.app.options.values import split
 from hipo.cli.main import command_app
-from hipo.cli.scenarios.options import SCENARIO_DIRS
+from hipo.cli.scenarios.options import ONLY_OWN, SCENARIO_DIRS
 from hipo.cli.terminal.console import Format, columns, one_line, plain, write_json
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
@@ -38,9 +38,7 @@ def list_scenarios(
         None, "--scheme", help="Only those of this label scheme, an id or a file."
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
-    only: bool = typer.Option(
-        False, "--only", help="Of the folders of scenarios alone, without what ships."
-    ),
+    only: bool = ONLY_OWN,
     output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """List scenarios with their category, tags and number of facts."""

@@ -21,6 +21,9 @@ SCENARIO_DIRS = typer.Option(
     "repeatable.",
     show_default=False,
 )
+ONLY_OWN = typer.Option(
+    False, "--only", help="Of the folders of scenarios alone, without what ships."
+)
 REAL_NAMES = typer.Option(
     False, "--real-names/--aliases", help="Names as on the public record, or fictional ones."
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hipo.cli.main import command_app
-from hipo.cli.scenarios.options import EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
+from hipo.cli.scenarios.options import EMBEDDINGS, ONLY_OWN, REAL_NAMES, SCENARIO_DIRS
 from hipo.cli.terminal.console import Format, columns, write_json
 from hipo.cli.terminal.errors import say
 from scenarios.catalogue import Catalogue
@@ -29,18 +29,24 @@ TOO_ALIKE = 0.85
 
 @app.command("stats")
 def stats(
+    *,
     embeddings: bool = EMBEDDINGS,
     real_names: bool = REAL_NAMES,
     scheme: str | None = typer.Option(
         None, "--scheme", help="Only scenarios of this label scheme, an id or a file."
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    only: bool = ONLY_OWN,
     output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """Count scenarios and facts, measure their texts, and find the two that are most alike."""
     wanted = None if scheme is None else load_scheme(scheme).id
-    packs = [*([] if wanted is None else [FAMILIES]), *(scenario_dirs or ())]
-    catalogue = Catalogue.load(packs, real_names=real_names)
+    dirs = scenario_dirs or ()
+    if only:
+        catalogue = Catalogue.own(dirs, real_names=real_names)
+    else:
+        packs = [*([] if wanted is None else [FAMILIES]), *dirs]
+        catalogue = Catalogue.load(packs, real_names=real_names)
     scenarios = [s for s in catalogue.scenarios.values() if wanted in (None, s.scheme)]
     similarity, remark = similarity_if(wanted=embeddings)
     statistics = measure(scenarios, similarity)

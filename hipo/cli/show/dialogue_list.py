@@ -69,8 +69,8 @@ def listing_filter(
     )
 
 
-def unknown_names(wanted: ListingFilter, listing: DialogueListing) -> Iterator[str]:
-    """Say of every name that a filter asks for and the run does not have what there is instead."""
+def without_dialogue(wanted: ListingFilter, listing: DialogueListing) -> Iterator[str]:
+    """Say of every name of a filter that no dialogue of the run has which ones there are."""
     for field, option in _OPTIONS.items():
         asked = getattr(wanted, field) or ()
         held = listing.held(field) if asked else []

@@ -15,7 +15,7 @@ from hipo.cli.show.dialogue_list import (
     listed_as_text,
     listing_filter,
     short_id,
-    unknown_names,
+    without_dialogue,
 )
 from hipo.cli.terminal.console import Format, write_json
 from hipo.cli.terminal.errors import ExitCode, say
@@ -78,8 +78,13 @@ def show(
     most = count or LISTED
     with open_listing(folder) as listing:
         rows = listing.listed(wanted, count=most + 1, skip=skip)
-        for line in () if rows else unknown_names(wanted, listing):
-            say(line)
+        if not rows and wanted != ListingFilter():
+            # A list that is not empty does without scheme and scenarios.
+            from hipo.cli.show.unknown_names import refuse_unknown  # noqa: PLC0415
+
+            refuse_unknown(folder, wanted, arms)
+            for line in without_dialogue(wanted, listing):
+                say(line)
     _list(run, rows[:most], arms, output_format, more=len(rows) > most, after=skip + most)
     return ExitCode.DONE
 

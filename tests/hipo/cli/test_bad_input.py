@@ -53,6 +53,8 @@ MISTAKES = {
         ("--model", "compatible/x", "--base-url", "http://127.0.0.1:9/v1", "--budget-usd", "1"),
         "--budget-usd needs a price for compatible/x",
     ),
+    "tactics": ((*OFFLINE, "--tactics", "balancd"), "did you mean 'balanced'?"),
+    "no tactics": ((*OFFLINE, "--tactics", "nowhere"), "expected free, balanced or a file"),
     "tactics file": ((*OFFLINE, "--tactics", "nowhere.yaml"), "nowhere.yaml"),
     "template folder": ((*OFFLINE, "--prompt-dir", "nowhere"), "there is no such directory"),
     "scenario folder": ((*OFFLINE, "--scenario-dir", "nowhere"), "nowhere"),

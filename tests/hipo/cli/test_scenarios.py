@@ -221,6 +221,15 @@ def test_statistics_of_another_scheme_count_its_family(bench):
     assert set(found["categories"]) == {"cross_examination"}
 
 
+def test_statistics_of_a_pack_alone_leave_the_library_out(bench, tmp_path):
+    bench("new", "my_case", "-o", str(tmp_path))
+    only = ("stats", "--no-embeddings", "--scenario-dir", str(tmp_path), "--only")
+    found = as_json(bench(*only, "--format", "json"))
+    assert (found["scenarios"], found["facts"]) == (1, 3)
+    assert found["highest_similarity"]["wording"]["backgrounds"] is None
+    assert bench(*only)[0] == 0
+
+
 # graph
 
 

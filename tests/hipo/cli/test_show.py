@@ -117,7 +117,7 @@ def test_the_list_is_filtered_by_whatever_it_shows(hipo: Hipo, run: str) -> None
         found = [row["id"] for row in listed(option, value)]
         assert found == [row["id"] for row in every if row[key] == value]
         assert found == [row["id"] for row in listed(option, value.upper())]
-    assert not listed("--goal", "no such goal")
+    assert hipo("show", run, "--goal", "no such goal").code == 2
     arm = str(every[0]["id"]).partition("/")[2]
     assert {str(row["id"]).partition("/")[2] for row in listed("--arm", arm[:5])} == {arm}
     verdicts = {row["verdict"] for row in listed()}
@@ -129,6 +129,39 @@ def test_the_list_is_filtered_by_whatever_it_shows(hipo: Hipo, run: str) -> None
     unknown = hipo("show", run, "--verdict", "good")
     assert unknown.code == 2
     assert "accepted, discarded, pending" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "hint"),
+    [
+        ("--label", "Qualty", "did you mean 'Quality'? labels of utterances: Inform"),
+        ("--label", "veracity=Qualty", "did you mean 'Quality'? labels of veracity: Quantity"),
+        ("--label", "verasity=Quality", "did you mean 'veracity'? dimensions of utterances: intention"),
+        ("--goal", "decepton", "did you mean 'deception'? labels of goal: deception"),
+        ("--scenario", "used_carr", "did you mean 'used_car'? scenarios of this run: "),
+        ("--fact", "no_such_fact_at_all", "facts of this run: "),
+        ("--strategy", "reflectiv", "did you mean 'reflective'? strategies of this run: "),
+        ("--arm", "zzz", "arms of this run: "),
+    ],
+)  # fmt: skip
+def test_a_name_that_the_run_does_not_know_is_no_empty_list(
+    hipo: Hipo, run: str, option: str, name: str, hint: str
+) -> None:
+    for more in ((), ("--format", "json")):
+        refused = hipo("show", run, option, name, *more)
+        assert (refused.code, refused.out) == (2, "")
+        assert (
+            f"found {name.rpartition('=')[2] if 'verasity' not in name else 'verasity'!r}"
+            in refused.err
+        )
+        assert hint in " ".join(refused.err.split())
+
+
+def test_a_label_of_the_scheme_that_nobody_declared_is_an_empty_list(hipo: Hipo, run: str) -> None:
+    for label in ("Declarations", "illocutionary=declarations"):
+        assert (
+            hipo("show", run, "--label", label, "--verdict", "discarded").out == "nothing to list\n"
+        )
 
 
 def test_the_list_is_filtered_by_labels_and_flags(hipo: Hipo, run: str) -> None:
@@ -146,7 +179,7 @@ def test_the_list_is_filtered_by_labels_and_flags(hipo: Hipo, run: str) -> None:
     for wanted in (value, f"{dimension}={value}"):
         found = hipo("show", run, "--label", wanted, "--format", "json").data
         assert [row["id"] for row in found] == expected
-    assert hipo("show", run, "--label", f"intention={value}").out == "nothing to list\n"
+    assert hipo("show", run, "--label", f"intention={value}").code == 2
     folder = Path("runs") / run
     case, arm = expected[0].split("/")
     with RunStore.open(folder) as store:
@@ -165,25 +198,11 @@ def test_the_list_is_filtered_by_labels_and_flags(hipo: Hipo, run: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "near"),
-    [
-        ("--goal", "decepton", "did you mean 'deception'?"),
-        ("--strategy", "reflexive", "did you mean 'reflective'?"),
-        ("--label", "veracity=Qualty", "did you mean 'veracity=Qu"),
-        ("--label", "Qualty", "there are: illocutionary="),
-        ("--scenario", "nowhere", "there are: "),
-        ("--flag", "refusall", "there are none"),
-    ],
-)
-def test_a_name_that_the_run_does_not_have_is_told_where_nothing_is_listed(
-    hipo: Hipo, run: str, option: str, name: str, near: str
-) -> None:
-    told = hipo("show", run, option, name)
-    assert told.out == "nothing to list\n"
-    assert f"{option} {name}: no dialogue of the run has it; " in told.err
-    assert near in told.err
-    assert hipo("show", run, option, name, "--format", "json").data == []
+def test_a_name_that_no_dialogue_has_is_told_where_nothing_is_listed(hipo: Hipo, run: str) -> None:
+    told = hipo("show", run, "--flag", "refusall")
+    assert (told.code, told.out) == (0, "nothing to list\n")
+    assert "--flag refusall: no dialogue of the run has it; there are none" in told.err
+    assert hipo("show", run, "--flag", "refusall", "--format", "json").data == []
 
 
 def test_names_that_the_run_has_are_not_told_where_nothing_has_all_of_them(

@@ -1,0 +1,73 @@
+"""Tell a filter of ``hipo show`` that lets nothing through from one that names what there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pipeline.run_material import RunMaterial, load_material
+from pipeline.store.queries.listing import ListingFilter
+from pipeline.store.run_store import RunStore
+from scenarios.arms import Arm
+from scenarios.errors import UsageError
+from scenarios.spelling import suggestion
+
+
+def refuse_unknown(folder: Path, wanted: ListingFilter, arms: Mapping[str, Arm]) -> None:
+    """Do nothing if a run knows every name that a filter holds; capitals do not matter.
+
+    Flags are not looked at: gates of plugins raise their own.
+
+    Args:
+        folder: the run.
+        wanted: the filter.
+        arms: the arms of the run by id.
+
+    Raises:
+        UsageError: one of the names is none of this run's.
+    """
+    played = {arm.strategy for arm in arms.values()}
+    _refuse("--strategy", wanted.strategies, played, "strategies of this run")
+    for beginning in wanted.arms or ():
+        if not any(arm.startswith(beginning) for arm in arms):
+            raise _unknown("--arm", beginning, arms, "arms of this run")
+    with RunStore.open(folder, readonly=True) as store:
+        material = load_material(store)
+    scenarios = material.scenario_names
+    _refuse("--scenario", wanted.scenarios, scenarios, "scenarios of this run")
+    if wanted.facts:
+        facts = (fact.id for one in material.scenarios.values() for fact in one.facts)
+        _refuse("--fact", wanted.facts, facts, "facts of this run")
+    _refuse_labels(wanted, material)
+
+
+def _refuse_labels(wanted: ListingFilter, material: RunMaterial) -> None:
+    scheme = material.stored_scheme
+    if scheme is None:
+        return
+    if scheme.assigned:
+        _refuse("--goal", wanted.goals, scheme.goal.values, f"labels of {scheme.assigned}")
+    said = {dimension.id: dimension for dimension in scheme.utterance_dimensions}
+    for name, label in wanted.labels or ():
+        if name is not None:
+            _refuse("--label", [name], said, "dimensions of utterances")
+        of = [d for d in said.values() if name is None or d.id.casefold() == name.casefold()]
+        if all(dimension.labels for dimension in of):
+            labels = dict.fromkeys(value for dimension in of for value in dimension.values)
+            listing = f"labels of {of[0].id}" if len(of) == 1 else "labels of utterances"
+            _refuse("--label", [label], labels, listing)
+
+
+def _refuse(option: str, names: Iterable[str] | None, known: Iterable[str], listing: str) -> None:
+    there = sorted(known) if isinstance(known, set | frozenset) else list(known)
+    folded = {name.casefold() for name in there}
+    for name in names or ():
+        if name.casefold() not in folded:
+            raise _unknown(option, name, there, listing)
+
+
+def _unknown(option: str, name: str, known: Iterable[str], listing: str) -> UsageError:
+    return UsageError(
+        f"{option}: found {name!r}, which is none of this run's",
+        suggestion(name, known, listing=listing),
+    )
