@@ -85,6 +85,8 @@ def _cluster(log: Path) -> Iterator[WorkerPlace]:
         sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
         "--node-ip-address", "127.0.0.1", "--port", str(port),
         "--num-cpus", str(CPUS), "--include-dashboard", "false",
+        # any free ones, as by ray.init: `ray start` reserves 10002 to 19999, where its own may lie
+        "--min-worker-port", "0", "--max-worker-port", "0",
     ]  # fmt: skip
     with log.open("wb") as said:
         head = subprocess.Popen(

@@ -1,8 +1,8 @@
 """Two hundred kills, every fault at once, and a clock that jumps: what must not be lost, is not.
 
-Bounded (some 15 minutes), and not part of the tests. ``kill -9`` falls at random moments into
-generating, verifying, studying, exporting and reviewing; the endpoint behind the first three is
-:mod:`benchmarks.night_server` with all its faults.
+Not part of the tests: it takes hours in full. ``kill -9`` falls at random moments into generating,
+verifying, studying, evaluating, exporting and reviewing; the endpoint behind the first four is
+:mod:`benchmarks.night_server` with all its faults. The kills of workers and of batches follow.
 """
 
 from __future__ import annotations
@@ -26,11 +26,17 @@ from benchmarks.night import AGAIN, count_served, night_server
 from benchmarks.report import Goal, Row, broken_off
 from benchmarks.review_client import AnnotatorClient
 from benchmarks.review_load import link_of, served
+from pipeline.store.sqlite import DATABASE, EVALUATION
 from tests.pipeline.integration.records import rows as rows_in
 
 CONCURRENCY = 16
+REPEATED = Goal.below(2 * CONCURRENCY)
+"""What was in flight at a kill: twice as many dialogues are alive as there are places."""
+TASK = "judge-turn"
+"""Of the evaluation: one of those that the engines behind the endpoint answer."""
 MOST_STARTS = 400
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+FAKETIME = "*/faketime/libfaketimeMT.so.1"
+"""In /usr/lib: where Debian's package libfaketime has it, on every architecture."""
 JUMPS = ("+1d", "-1d", "+3650d", "+0", "-3h")
 _CLOCKED = """
 import threading, time
@@ -48,6 +54,7 @@ class Kills:
     generate: int
     verify: int
     study: int
+    evaluate: int
     export: int
     review: int
     cases: int
@@ -57,8 +64,8 @@ class Kills:
     """At every step of a batch."""
 
 
-FULL = Kills(120, 15, 15, 30, 20, 1500, worker_kills.FULL, worker_kills.FULL, 20)
-QUICK = Kills(6, 4, 3, 4, 3, 200, worker_kills.QUICK, worker_kills.QUICK, 1)
+FULL = Kills(105, 15, 15, 15, 30, 20, 1500, worker_kills.FULL, worker_kills.FULL, 20)
+QUICK = Kills(5, 3, 3, 3, 3, 3, 200, worker_kills.QUICK, worker_kills.QUICK, 1)
 
 
 def _hipo(*arguments: str) -> list[str]:
@@ -99,8 +106,8 @@ def _killed(
     return done, code
 
 
-def _number(run: Path, query: str) -> float:
-    return float(str(rows_in(run, query)[0][0]))
+def _number(folder: Path, query: str, database: str = DATABASE) -> float:
+    return float(str(rows_in(folder, query, database=database)[0][0]))
 
 
 def _rows(name: str, kills: int, wanted: int, code: int, checks: Mapping[str, float]) -> list[Row]:
@@ -114,8 +121,16 @@ def _rows(name: str, kills: int, wanted: int, code: int, checks: Mapping[str, fl
     ]
 
 
-def _unsound(run: Path) -> float:
-    return float(rows_in(run, "pragma integrity_check") != [("ok",)])
+def _unsound(folder: Path, database: str = DATABASE) -> float:
+    return float(rows_in(folder, "pragma integrity_check", database=database) != [("ok",)])
+
+
+def _repeated(served: int, kills: int, folder: Path, database: str = DATABASE) -> float:
+    """Return how many requests a kill were served whose answer is not stored: they are asked again."""
+    stored = _number(
+        folder, "select count(*) from requests where code not in ('lost', 'unreachable')", database
+    )
+    return (served - stored) / max(1, kills)
 
 
 def generated(folder: Path, cases: int, base_url: str) -> list[str]:
@@ -136,8 +151,7 @@ def _generate(folder: Path, size: Kills, dice: random.Random, url: str) -> list[
     command = _hipo(*generated(folder, size.cases, f"{url}/v1"))
     before = count_served(url)
     kills, code = _killed(command, size.generate, dice, lambda: count_served(url))
-    stored = _number(folder, "select count(*) from requests where code != 'unreachable'")
-    unstored = count_served(url) - before - stored
+    repeated = _repeated(count_served(url) - before, kills, folder)
     checks = {
         "cases lost": size.cases - _number(folder, "select count(*) from dialogues"),
         "cases ended twice": _number(
@@ -149,9 +163,7 @@ def _generate(folder: Path, size: Kills, dice: random.Random, url: str) -> list[
         "database unsound": _unsound(folder),
     }
     rows = _rows("generate", kills, size.generate, code, checks)
-    # up to 1.25 times as many dialogues are played as requests may fly
-    bound = Goal.below(2 * CONCURRENCY)
-    return [*rows, Row("soak: generate: requests repeated a kill", unstored / kills, goal=bound)]
+    return [*rows, Row("soak: generate: requests repeated a kill", repeated, goal=REPEATED)]
 
 
 def _verify(run: Path, size: Kills, dice: random.Random, url: str) -> list[Row]:
@@ -185,6 +197,39 @@ def _study(folder: Path, size: Kills, dice: random.Random, url: str) -> list[Row
         "databases unsound": sum(map(_unsound, runs)),
     }
     return _rows("study", kills, size.study, code, checks)
+
+
+def evaluated(run: Path, folder: Path, base_url: str) -> list[str]:
+    """Return what ``hipo`` is called with for an evaluation that is killed."""
+    return [
+        "evaluate", str(run), "-q", "--any", "--task", TASK, "--model", "compatible/judge",
+        "--base-url", base_url, "--timeout", "3", "--max-concurrency", str(CONCURRENCY),
+        "-o", str(folder),
+    ]  # fmt: skip
+
+
+def _evaluate(run: Path, folder: Path, size: Kills, dice: random.Random, url: str) -> list[Row]:
+    """Kill an evaluation: every line has one answer, and what was stored was asked about once."""
+    command = _hipo(*evaluated(run, folder, f"{url}/v1"))
+    before = count_served(url)
+    kills, code = _killed(command, size.evaluate, dice, lambda: count_served(url))
+    repeated = _repeated(count_served(url) - before, kills, folder, EVALUATION)
+    items = _number(folder, "select count(*) from answers", EVALUATION)
+    lines = (folder / "results.jsonl").read_bytes().splitlines()
+    checks = {
+        "items without an answer": _number(
+            run,
+            "select count(*) from labelled_turns where dialogue in"
+            " (select seq from dialogues where status = 'generated')",
+        )
+        - items,
+        "rows lost or doubled": abs(len(set(lines)) - items) + len(lines) - len(set(lines)),
+        "database unsound": _unsound(folder, EVALUATION),
+    }
+    return [
+        *_rows("evaluate", kills, size.evaluate, code, checks),
+        Row("soak: evaluate: requests repeated a kill", repeated, goal=REPEATED),
+    ]
 
 
 def _digest(folder: Path) -> dict[str, str]:
@@ -247,8 +292,9 @@ def _kill_after(client: AnnotatorClient, answers: int, serving: subprocess.Popen
 
 def _clock(folder: Path, cases: int) -> list[Row]:
     """Generate while the clock of the machine jumps by days and years, both ways."""
-    if not Path(FAKETIME).exists():
-        print("  no libfaketime: clock jumps are left out", file=sys.stderr)
+    library = next(Path("/usr/lib").glob(FAKETIME), None)
+    if library is None:
+        print("  no libfaketime (apt-get install libfaketime): no clock jumps", file=sys.stderr)
         return []
     clock = folder.parent / "clock"
     clock.write_text("+0", encoding="utf-8")
@@ -256,7 +302,7 @@ def _clock(folder: Path, cases: int) -> list[Row]:
         [sys.executable, "-c", _CLOCKED, *generated_offline(folder, cases)],
         env={
             **os.environ,
-            "LD_PRELOAD": FAKETIME,
+            "LD_PRELOAD": str(library),
             "FAKETIME_TIMESTAMP_FILE": str(clock),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
@@ -291,6 +337,7 @@ def run(*, quick: bool = False) -> list[Row]:
             "generate": lambda: _generate(played, size, dice, url),
             "verify": lambda: _verify(played, size, dice, url),
             "study": lambda: _study(folder / "study", size, dice, url),
+            "evaluate": lambda: _evaluate(played, folder / "evaluation", size, dice, url),
             "export": lambda: _export(played, folder, size, dice),
             "review": lambda: _review(played, size, dice),
             "workers": lambda: size.in_workers.measure(folder / "workers", dice, url),

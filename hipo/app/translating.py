@@ -246,7 +246,7 @@ async def translate_async(
             spending = partial(spent, ledger, link, priced=priced, doing="translating")
             with (
                 watched(watching, len(ready.jobs), spending),
-                interruptible(stop, watching.note, enabled=signals),
+                interruptible(stop, watching.warn, enabled=signals),
                 left_when_stopped(stop),
             ):
                 await stage.run(executor_for(limits, link))

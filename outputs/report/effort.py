@@ -9,7 +9,16 @@ from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.unread import measured_in_signs
-from outputs.report.wording import bill, count, dollars, duration, percent, ratio, reasons
+from outputs.report.wording import (
+    bill,
+    count,
+    dollars,
+    duration,
+    percent,
+    ratio,
+    reasons,
+    untold,
+)
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report_rows import RequestCount
 from scenarios.plural import plural
@@ -164,7 +173,11 @@ def _totals(run: Gathered) -> Tiles:
                 "cost",
                 unpriced or f"{dollars(per)} a dialogue",
             ),
-            Tile(count(tokens), "tokens", f"{count(state.completion_tokens)} of them written"),
+            Tile(
+                count(tokens),
+                "tokens",
+                f"{count(state.completion_tokens)} of them written{untold(state.bound_tokens)}",
+            ),
             Tile(count(state.calls), "requests", f"{plural(state.cached_calls, 'answer')} reused"),
             Tile(
                 count(sum(r.n for r in run.requests if r.code != "ok")),

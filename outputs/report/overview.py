@@ -21,6 +21,7 @@ from outputs.report.wording import (
     part,
     percent,
     reasons,
+    untold,
 )
 from scenarios.plural import plural
 
@@ -103,7 +104,8 @@ def overview_section(run: Gathered) -> ReportSection:
         *_confirmed(run),
     ]
     tokens = run.state.prompt_tokens + run.state.completion_tokens
-    remark = f"{plural(run.state.calls, 'call')}, {count(tokens)} tokens"
+    beyond = untold(run.state.bound_tokens)
+    remark = f"{plural(run.state.calls, 'call')}, {count(tokens)} tokens{beyond}"
     unpriced = run.state.unpriced_calls
     if run.state.bound_usd:
         unknown = plural(unpriced + run.state.calls_in_flight, "call")

@@ -71,6 +71,15 @@ def bill(cost: float | None, unknown: int, bound: float) -> str:
     return f"{known}at most {dollars(bound)} for {plural(unknown, 'call')} of unknown usage"
 
 
+def untold(bound: int) -> str:
+    """Return what is said after a number of tokens of calls that did not tell theirs.
+
+    Args:
+        bound: the most that those can have taken.
+    """
+    return f" and at most {count(bound)} more where usage is unknown" if bound else ""
+
+
 def duration(milliseconds: float | None) -> str:
     """Return a time in the unit that fits it."""
     if milliseconds is None:

@@ -45,3 +45,12 @@ def test_hipo_takes_the_command_line_of_a_long_benchmark(
 ) -> None:
     planned = hipo(*LINES[name](tmp_path), "--dry-run")
     assert planned.code == 0, planned.err
+
+
+def test_hipo_takes_the_command_line_of_the_evaluation_that_is_killed(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    hipo(*soak.generated_offline(run, 2))
+    planned = hipo(*soak.evaluated(run, tmp_path / "evaluation", SERVER), "--dry-run")
+    assert planned.code == 0, planned.err

@@ -13,7 +13,8 @@ import pytest
 from hipo.app.generation.generate import generate_prepared
 from hipo.app.runs.resumption import prepare_for
 from hipo.app.runs.run import Run
-from hipo.cli.reports.run import state_as_text
+from hipo.cli.reports.run import so_far, state_as_text
+from outputs.report.effort import effort_section
 from outputs.report.gathered import ReportOptions, gather
 from outputs.report.overview import overview_section
 from outputs.report.wording import bill
@@ -54,7 +55,8 @@ def generated(folder: Path, server: WireServer, **changes: object) -> Run:
 def told(run: Run) -> str:
     """Return what ``hipo runs show`` and the report say together."""
     gathered = asyncio.run(gather(run.folder, ReportOptions(), name="run"))
-    return state_as_text(run.folder, run.state()) + str(overview_section(gathered))
+    pages = overview_section(gathered), effort_section(gathered)
+    return state_as_text(run.folder, run.state()) + "".join(map(str, pages))
 
 
 @pytest.mark.parametrize("faults", [{}, {"server_error": 0.2}, {"rate_limited": 0.2}])
@@ -114,6 +116,11 @@ def test_a_bill_without_usage_is_called_a_bound(tmp_path: Path) -> None:
     expected = f"at most ${state.bound_usd:.4f} for {state.calls} calls of unknown usage"
     assert expected in words
     assert f"at most ${state.bound_usd:.4f} more for {state.calls} calls" in words
+    beyond = f" and at most {state.bound_tokens:,} more where usage is unknown"
+    assert f"0 completion tokens (0 reasoning){beyond}\n" in words
+    assert f" 0 tokens{beyond}" in words  # at a glance
+    assert f" 0 tokens{beyond}, at most " in so_far(state)
+    assert f"0 of them written{beyond}" in words
 
 
 def test_requests_lost_in_a_kill_are_in_the_bill_as_a_bound(tmp_path: Path) -> None:

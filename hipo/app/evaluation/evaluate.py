@@ -173,7 +173,7 @@ async def _evaluate(opened: _Open, *, signals: bool) -> ModelsEvaluated:
     store.set_state(RUNNING, planned=plan.asked)
     before = store.charges().calls
     stop = Stop()
-    with interruptible(stop, opened.watching.note, enabled=signals):
+    with interruptible(stop, opened.watching.warn, enabled=signals):
         try:
             outcome = await _ask(opened, stop)
         except UsageError:

@@ -141,7 +141,7 @@ async def generate_prepared(
         with opened(output, prepared) as store:
             before = store.state().calls
             stop = Stop()
-            with interruptible(stop, watching.note, enabled=signals):
+            with interruptible(stop, watching.warn, enabled=signals):
                 try:
                     stage = _context(connections, store, stop, watching, retry_failed=retry_failed)
                     outcome = await (play or play_plan)(stage)

@@ -102,7 +102,7 @@ class Watcher(Protocol):
         """Something happened that people want to know."""
 
     def warn(self, message: str) -> None:
-        """An endpoint is away, or back: people want to know even where they asked for quiet."""
+        """What a run waits for: people want to know even where they asked for quiet."""
 
     def end(self) -> None:
         """The run is over, however it ended."""

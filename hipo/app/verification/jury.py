@@ -160,7 +160,7 @@ async def hear_jurors(
             )
             spending = spent_on_judging(ledger, link, priced=jury.priced)
             with (
-                interruptible(stop, watching.note, enabled=signals),
+                interruptible(stop, watching.warn, enabled=signals),
                 watched(watching, len(jobs), spending),
                 left_when_stopped(stop),
             ):

@@ -219,7 +219,7 @@ async def verify_async(
 
             executor = executor_for(limits, link)
             with (
-                interruptible(stop, watching.note, enabled=signals),
+                interruptible(stop, watching.warn, enabled=signals),
                 watched(watching, before.generated, spending),
                 left_when_stopped(stop),
             ):

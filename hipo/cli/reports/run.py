@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hipo.cli.reports.next_step import next_steps
 from hipo.cli.terminal.console import columns, dollars, moment, number, one_line, plain, reasons
 from hipo.cli.terminal.errors import say
-from outputs.report.wording import bill
+from outputs.report.wording import bill, untold
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import ArmState, RunState
@@ -81,7 +81,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         f"{state.name}  ({folder})",
         f"{state.state}; {dialogues}, {number(state.pending)} pending",
         _calls(state),
-        f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning)",
+        f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning){untold(state.bound_tokens)}",
         cost_of(state),
         *_killed(state),
         *batches_of(state),
@@ -215,7 +215,7 @@ def so_far(state: RunState) -> str:
     tokens = state.prompt_tokens + state.completion_tokens
     return (
         f"run so far: {plural(state.generated, 'dialogue')}, {_calls(state)}, "
-        f"{number(tokens)} tokens, {cost_of(state)}"
+        f"{number(tokens)} tokens{untold(state.bound_tokens)}, {cost_of(state)}"
     )
 
 

@@ -112,11 +112,12 @@ def under_nohup(arguments: Sequence[str]) -> None:
     command(arguments)
 
 
-def generating(server: WireServer, folder: Path, program: Program = command) -> Forked:
+def generating(server: WireServer, folder: Path, program: Program = command, *more: str) -> Forked:
     """Start a run of which two calls are in flight for as long as the server takes to answer."""
     arguments = (
         "generate", "--model", "compatible/m", "--base-url", server.openai_url, "--scenarios",
         "used_car", "-n", "4", "--turns", "1", "--max-concurrency", "2", "--timeout", "600", "-o", "run",
+        *more,
     )  # fmt: skip
     started = Forked(program, arguments, folder, environment())
     deadline = time.monotonic() + 120
@@ -132,11 +133,14 @@ def slow() -> Iterator[WireServer]:
         yield server
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "more"),
+    [(signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGHUP, ()), (signal.SIGINT, ("-q",))],
+)
 def test_a_signal_lets_calls_in_flight_finish_and_says_how_long_that_may_take(
-    slow: WireServer, tmp_path: Path, hipo: Hipo, number: signal.Signals
+    slow: WireServer, tmp_path: Path, hipo: Hipo, number: signal.Signals, more: tuple[str, ...]
 ) -> None:
-    process = generating(slow, tmp_path)
+    process = generating(slow, tmp_path, command, *more)
     process.send_signal(number)
     _, err = process.communicate()
     assert process.returncode == 3, err

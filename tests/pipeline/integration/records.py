@@ -6,10 +6,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from pipeline.store.sqlite import DATABASE
 
-def rows(run: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+
+def rows(
+    run: Path, sql: str, *parameters: object, database: str = DATABASE
+) -> list[tuple[Any, ...]]:
     """Return the rows of one query."""
-    connection = sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)
+    connection = sqlite3.connect(f"file:{run / database}?mode=ro", uri=True)
     try:
         return connection.execute(sql, parameters).fetchall()
     finally:
