@@ -51,12 +51,13 @@ TOLERANCE = 1e-6
 SMALLEST = 0.2
 """Weights below this are left out."""
 MOST_FLAGGED = {
-    "goal_stated": {"clean_goal": 0.02, "clean_refusal": 0.02, LIBRARY: 0.01, EVERYDAY: 0.005},
+    "goal_stated": {"clean_goal": 0.0175, "clean_refusal": 0.02, LIBRARY: 0.01, EVERYDAY: 0.005},
     "refusal": {"clean_goal": 0.02, "clean_refusal": 0.02, LIBRARY: 0.01, EVERYDAY: 0.003},
 }
 """By gate, the shares of lines of each kind that may be flagged by models that were not trained with
-their author; they decide the threshold. A line that is taken for a refusal is paid for once more, one
-that is taken for a goal is looked at."""
+their author; they decide the threshold. Where one of them decides alone, it stays below the goal of 2 %: a
+share of some hundred lines by others comes out above its mean as often as below. A line that is taken for a
+refusal is paid for once more, one that is taken for a goal is looked at."""
 
 Array = NDArray[np.float64]
 
@@ -103,6 +104,7 @@ def _in_library(scenario: str) -> list[str]:
     texts = [line.text for line in gold.lines] if gold else []
     written = (*staged.initiator, *staged.responder, *staged.details) if staged else ()
     texts += [line.text for line in written]
+    texts += staged.in_own_words.values() if staged else ()
     phases = flow.flow.values() if flow else ()
     moments = [moment for roles in phases for said in roles.values() for moment in said]
     return [*texts, *(line.text for moment in moments for line in moment)]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import listed
+from pipeline.offline.hearing import unclaimed
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast, says, staged_scene
 from pipeline.offline.tactics import LIE, VERACITY
 from pipeline.offline.wording import sentences
-from scenarios.lines.model import HARD_QUESTION, StageLine
+from scenarios.lines.model import StageLine
+from scenarios.wording import content_stems
 
 BELIEVED = "You want it believed that"
 ANGLE_LINE = "A question you want answered sooner or later"
@@ -66,14 +68,23 @@ def authored_answer(
     if not dice.chance(_share(asked)):
         return None
     line = dice.pick(others if (slot == "other" and others) or not own else own[:1])
-    believed = asked.said_of("Where you stand", BELIEVED)
-    answers = line.answers != HARD_QUESTION or cast.answers_outright(believed)
-    if slot == "grammar" and _is_plain(line, LIE if answers else ""):
+    if slot == "grammar" and _is_plain(line, LIE if _lies_in_own_words(asked, cast) else ""):
         return SpokenLine("", line)
     differs = slot in ("led", "grammar") or (slot == "other" and not others)
     if differs and (lead := _lead(asked, line, seed)):
         return SpokenLine(f"{lead} {_lowered(line.text)}", line)
     return SpokenLine(line.text, line)
+
+
+def _lies_in_own_words(asked: ActorRequest, cast: Cast) -> bool:
+    """Whether a lie answers the standing question, and was not told before."""
+    roles = asked.line("You", "Role"), asked.line("The other person", "Role")
+    question = asked.last("INITIATOR")
+    about = cast.asked_about(asked.said_of("Where you stand", BELIEVED), question)
+    beside = cast.asks_outright(question) and not cast.asked_outright
+    return not beside and bool(
+        unclaimed(about, asked.said_by("RESPONDER"), cast.scene, *roles).strip()
+    )
 
 
 def _is_plain(line: StageLine, lie: str) -> bool:
@@ -124,9 +135,15 @@ def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapp
     return {has: kept * sum(missing.values()), **{k: v * given_up for k, v in missing.items()}}
 
 
-def keeping_to(weights: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the weights of veracity for who has lied about what is asked: it is not taken back by half."""
-    kept = {label: weight for label, weight in weights.items() if label not in ("None", "Manner")}
+def keeping_to(weights: Mapping[str, int], *, lies: bool) -> Mapping[str, int]:
+    """Return the weights of veracity for who has lied about what is asked: it is not taken back by half.
+
+    Args:
+        weights: by label.
+        lies: whether a lie is left to tell.
+    """
+    given_up = ("None", "Manner") if lies else ("None", "Manner", LIE)
+    kept = {label: weight for label, weight in weights.items() if label not in given_up}
     return kept if any(kept.values()) else {LIE: 1}
 
 
@@ -145,16 +162,25 @@ def _unsaid(
         if field.kind in ("label", "labels", "number") and cast.goal not in field.options
     }
 
+    told = content_stems(" ".join(asked.said_by("RESPONDER")))
+
     def fits(line: StageLine) -> bool:
         labels = line.labels
         return (
             all(labels.get(name) in allowed for name, allowed in options.items())
             and all(labels.get(name, label) == label for name, label in wanted.items())
             and not any(line.text in text or says(text, line.text) for text in said)
+            and not _tells_again(line, told)
         )
 
     own, others = cast.answers(asked.last("INITIATOR"))
     return tuple(filter(fits, own)), tuple(filter(fits, others))
+
+
+def _tells_again(line: StageLine, told: Set[str]) -> bool:
+    """Whether a line tells a true detail of which half the words, as stems, were said by its speaker."""
+    stems = content_stems(line.text)
+    return line.labels.get(VERACITY) == "Quantity" and 2 * len(stems & told) >= len(stems)
 
 
 def free_to_change(asked: ActorRequest) -> bool:

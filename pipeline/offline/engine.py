@@ -11,6 +11,7 @@ from pipeline.offline.authored import (
     authored_answer,
     authored_question,
     free_to_change,
+    has_unsaid,
     keeping_to,
     weighed,
 )
@@ -83,7 +84,9 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     scene = read_scene(asked, cast)
     weights: Mapping[str, int] = veracity_weights(goal_mark(goal), detailed=scene.detailed)
     weights = weighed(asked, cast, weights) if cast else weights
-    weights = keeping_to(weights) if cast and scene.keeps_to else weights
+    if cast and scene.keeps_to:
+        lies = bool(scene.covers) or has_unsaid(asked, cast, {VERACITY: LIE})
+        weights = keeping_to(weights, lies=lies)
     tactic = _drawn(asked, goal, wanted, weights, (state, seed))
     # What the truth is to become is drawn before a line is looked for: lines that were written for a
     # question would have it follow from the question, and so from the place of the answer.

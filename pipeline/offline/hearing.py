@@ -101,6 +101,15 @@ def claims_heard(
     return frozenset(written | told)
 
 
+def unclaimed(
+    claims: str, answers: Iterable[str], scene: StagedScene, speaker: str, hearer: str
+) -> str:
+    """Return, of claims that a prompt shows, those that no answer has made."""
+    for claim in claims_heard(answers, scene, speaker, hearer):
+        claims = claims.replace(scene.claims[claim], "")
+    return claims
+
+
 def _form_of(line: StageLine, lines: StageLines) -> str:
     """Return how a written line sounds; nothing where its question is answered without the fact."""
     if line.fact in lines.needless:

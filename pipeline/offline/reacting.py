@@ -6,26 +6,27 @@ from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import available, fill, listed
 from pipeline.offline.hearing import TOLD, UNANSWERED, claims_heard, frame, hear
 from pipeline.offline.manner import read_manner
-from pipeline.offline.phrases import lowered
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import staged_scene
 from pipeline.offline.wording import adapted, joined, repeats, sentences
 
-_REACTED = 85
-"""Percent of the answers whose kind is heard that are taken up."""
+_REACTED = {TOLD: 65, **dict.fromkeys(UNANSWERED, 85)}
+"""Percent of the answers that are taken up, by how they sound."""
 _PRESSED = {"sharp": 85, "": 60, "gentle": 30}
 """Percent of unanswered questions that are pressed on, by manner, until one was."""
 _LONGEST = 40
 """Words of what somebody asks."""
-_NAMING = 70
+_NAMING = 50
 """Percent of reactions that name what was said, where it can be named."""
+_REPEATED = 10
+"""Words of the longest clause that is said back."""
 
 
 def react(asked: ActorRequest, question: str, seed: int) -> str:
     """Return a question after a reaction to the last answer; alone where nobody could tell what that was.
 
     Only what was said is known here: a lie is taken up like a truth. Who asks for what was told already
-    says so. It stays at two sentences.
+    says so. It stays at two sentences, and a question of two has its own way in.
 
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
@@ -40,7 +41,9 @@ def react(asked: ActorRequest, question: str, seed: int) -> str:
     dice = Dice(hash_texts((*said, last)), seed, asked.corrections)
     told = scene is not None and claims_heard(asked.said_by("RESPONDER"), scene, *roles)
     again = bool(scene and told and told & scene.claims_in_answer(question))
-    if not heard.form or not (again or dice.chance(_REACTED)):
+    if not heard.form or len(sentences(question)) > 1:
+        return question
+    if not again and not dice.chance(_REACTED[heard.form]):
         return question
     if heard.form == TOLD and again:
         way = "again"
@@ -50,26 +53,28 @@ def react(asked: ActorRequest, question: str, seed: int) -> str:
     else:
         way = "press" if dice.chance(_PRESSED[manner.hardness]) else "let_go"
         way = "let_go" if _was_pressed(said) else way
-    options = available(listed("reactions", heard.form, way), heard.slots)
+    slots = {name: said for name, said in heard.slots.items() if _is_short(said)}
+    options = available(listed("reactions", heard.form, way), slots)
     naming = [option for option in options if "{" in option]
     if naming and dice.chance(_NAMING):
         options = naming
-    reactions = (joined((fill(option, heard.slots, dice),)) for option in options)
-    fresh = [text for text in reactions if not repeats(adapted(text, manner.register), said)]
-    texts = [_before(question, adapted(text, manner.register)) for text in fresh]
+    # A question that was written keeps its short forms in a formal manner, too.
+    register = manner.register if adapted(question, "formal") == question else ""
+    reactions = (adapted(joined((fill(o, slots, dice),)), register) for o in options)
+    fresh = [one for one in reactions if not repeats(one, said) and not _begins_as(one, question)]
+    texts = [f"{reaction} {question}" for reaction in fresh]
     short = [text for text in texts if len(text.split()) <= _LONGEST]
     return dice.pick(short) if short else question
 
 
-def _before(question: str, reaction: str) -> str:
-    """Put a reaction before a question; in one sentence with its first where it has two."""
-    if len(sentences(question)) == 1:
-        return f"{reaction} {question}"
-    first = question.split("'", 1)[0]  # "You've" is lowered as "You" is
-    inner = lowered(first) + question[len(first) :]
-    if inner == question and not question.startswith(("I ", "I'")):
-        return question  # it may begin with a name
-    return f"{reaction.rstrip('.')}; {inner}"
+def _is_short(said: tuple[str, ...]) -> bool:
+    return all(len(text.split()) <= _REPEATED for text in said)
+
+
+def _begins_as(reaction: str, question: str) -> bool:
+    """Whether both begin with one word: "Okay. Okay, that one's in my size."."""
+    first, other = (text.split(maxsplit=1)[0].rstrip(",.").lower() for text in (reaction, question))
+    return first == other
 
 
 def _was_pressed(said: tuple[str, ...]) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pipeline.offline.authored import BELIEVED, free_to_change, true_details
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import Slots, around_slots, available, choices, fill, listed
-from pipeline.offline.hearing import FORMS, REFUSED, claims_heard, hear
+from pipeline.offline.hearing import FORMS, REFUSED, claims_heard, hear, unclaimed
 from pipeline.offline.hearing import VAGUE as VAGUE_ANSWER
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
@@ -28,15 +28,18 @@ _DRAWS = 12
 """Ways to say a line that are drawn, of which one is said."""
 _TAKING_UP = 4
 """By how much more of them are drawn where one is looked for that names what the question is about."""
-_SHORTEST, _SPREAD = 46, 33
+_SHORTEST, _SPREAD = 42, 33
 """Characters of the shortest line that is aimed at, and by how much two draws add to it."""
-_BESIDE = 60
-"""Percent of lines that inform in two sentences: most others do, and length is to tell no label."""
-_ALONE = 60
+_BESIDE = 25
+"""Percent of lines that inform, and do not change the subject, in two sentences: most others do, and length is
+to tell no label."""
+_ALONE = 85
 """Percent of lines of feeling in one sentence."""
 _LED, _LED_ON = 40, 60
 """Percent of lines with a way in, the first and those that go on from an earlier answer."""
-_COMPLETE = re.compile(r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b")
+_COMPLETE = re.compile(
+    r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b|\bhid(?:e|den|ing)\b"
+)
 """What claims that nothing was left unsaid."""
 _INTRODUCED = re.compile(r".+\{(?:detail|lie|vague)\}")
 """A template with a way of its own into what it tells: "As for that, what I can tell you is that ..."."""
@@ -126,7 +129,7 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     private = content_words(about) | content_words(fact)
     said = frozenset((*(text for _, text in asked.spoken), asked.draft))
     spoken = " ".join(said).lower()
-    told = content_stems(" ".join((*asked.said_by("RESPONDER"), asked.draft)))
+    known = content_stems(" ".join(said))
     question = asked.last("INITIATOR")
     details = cast.details(question) if cast else ()
     staged = cast.scene if cast else None
@@ -138,7 +141,7 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
         topics=tuple(topic for topic in topics if topic.lower() not in spoken) or topics,
         issues=cast.at_issue(question) if cast else (),
         asks_for=question_form(question),
-        details=tuple(detail for detail in details if not content_stems(detail) <= told),
+        details=tuple(detail for detail in details if not content_stems(detail) <= known),
         lines=true_details(asked, cast) if cast else (),
         covers=_covers(asked, cast, spoken),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
@@ -156,7 +159,9 @@ def _has_lied(asked: ActorRequest, cast: Cast, roles: tuple[str, str]) -> bool:
 
 
 def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, ...]:
-    """Return what is to be believed as the speaker says it: what was asked about, if it was not said.
+    """Return what is to be believed as the speaker says it, of what was not claimed before.
+
+    What was asked about goes first; where all of that was claimed, nothing else is.
 
     Args:
         asked: the prompt, read.
@@ -174,7 +179,13 @@ def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, .
         )
 
     believed = asked.said_of("Where you stand", BELIEVED)
-    about = cast.asked_about(believed, asked.last("INITIATOR")) if cast else ""
+    about = ""
+    if cast:
+        told = asked.said_by("RESPONDER"), cast.scene, speaker, hearer
+        asked_about = cast.asked_about(believed, asked.last("INITIATOR"))
+        about, believed = unclaimed(asked_about, *told).strip(), unclaimed(believed, *told)
+        if asked_about and not about:
+            return ()
     covers = said_as(about) or said_as(believed)
     return tuple(cover for cover in covers if cover.lower() not in spoken)
 
@@ -281,7 +292,7 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str,
     core = fill(template, slots, dice)
     if tactic.intention == AFFECT and dice.chance(_ALONE):
         closers = ()
-    if tactic.intention == INFORM and dice.chance(_BESIDE):
+    if tactic.intention == INFORM and tactic.veracity != CHANGE and dice.chance(_BESIDE):
         closers = second_sentences(tactic, scene)
     closer = fill(dice.pick(closers), slots, dice) if closers else ""
     register = scene.manner.register

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 
+from pipeline.offline.question_form import question_form
 from pipeline.offline.reading import ActorRequest
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.lines.library import spoken_flow_lines, spoken_stage_lines
@@ -21,6 +22,9 @@ from scenarios.lines.model import (
     StageLines,
 )
 from scenarios.pack import FAMILIES
+
+_EXACT = ("who", "when", "where", "amount")
+"""Forms of questions that ask for one thing by name or number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +41,24 @@ class StagedScene:
     """Texts of claims by id."""
     made_false: Mapping[str, Set[str]]
     """Ids of the claims that a fact makes false, by the fact's id."""
+    covers: Mapping[str, Set[str]]
+    """Ids of the claims that are to be believed instead of a fact, by the fact's id."""
 
     def claims_in_answer(self, question: str) -> Set[str]:
-        """Return the ids of what somebody or other claims in answer to a question that puts a fact in play."""
+        """Return the ids of what somebody or other claims in answer to a question that tells what it asks.
+
+        That is one that puts a fact in play, or one that asks the hard question once more.
+        """
+        lines = self.lines.responder
+        if self.asks_again(question):
+            return {c for line in lines if line.answers == HARD_QUESTION for c in line.claims}
         facts = {fact for fact, angle in self.angles.items() if says(question, angle)}
-        return {
-            claim
-            for line in self.lines.responder
-            if line.answers == ANGLE and line.fact in facts
-            for claim in line.claims
-        }
+        written = [line for line in lines if line.answers == ANGLE and line.fact in facts]
+        return {claim for line in written for claim in line.claims}
+
+    def asks_again(self, question: str) -> bool:
+        """Whether a question asks the hard one once more, in other words."""
+        return any(line.again and says(question, line.text) for line in self.lines.initiator)
 
 
 @cache
@@ -74,6 +86,7 @@ def _staged(background: str) -> StagedScene | None:
         hard_questions=frozenset(shared.hard_question if shared else ()),
         claims={claim.id: claim.text for claim in scenario.claims},
         made_false={fact.id: frozenset(fact.makes_false) for fact in scenario.facts},
+        covers={fact.id: frozenset(c.claim for c in fact.cover) for fact in scenario.facts},
     )
 
 
@@ -113,13 +126,16 @@ class Cast:
         """Return the lines that answer a question: those of the fact, and those for any fact.
 
         Both are empty where nothing was written for this question. What leaves any question leaves
-        this one, too, and comes last.
+        this one, too, and comes last. No line for any question is vague about a person, a time, a place
+        or a number: that "it goes up and down" answers no "who".
         """
         kinds = self._kinds(question)
         lines = [line for line in self.scene.lines.responder if line.is_for(self.goal)]
         fitting = [line for kind in kinds for line in lines if line.answers == kind]
         if kinds and PRESSED not in kinds:
             fitting += [line for line in lines if line.leaves_any_question]
+        if question_form(question) in _EXACT:
+            fitting = [line for line in fitting if not line.is_vague_anywhere]
         return (
             tuple(line for line in fitting if line.fact == self.fact),
             tuple(line for line in fitting if line.fact == ANY_FACT),
@@ -167,17 +183,17 @@ class Cast:
         written = self.scene.lines.in_own_words
         return tuple(said for claim, said in written.items() if self.scene.claims[claim] in claims)
 
-    def answers_outright(self, claims: str) -> bool:
-        """Whether one of the claims that a prompt shows answers the hard question, and not beside it.
+    def asks_outright(self, question: str) -> bool:
+        """Whether a question is the hard one, or asks it once more."""
+        return HARD_QUESTION in self._kinds(question) or self.scene.asks_again(question)
+
+    @property
+    def asked_outright(self) -> Set[str]:
+        """Ids of the false claims that the hard question asks about.
 
         What lines of several facts say in answer to it is what was asked. What those of one fact say
         tells another thing: "Did he win clean?" "The team has given the federation no money."
         """
-        return any(self.scene.claims[id_] in claims for id_ in self._asked_outright)
-
-    @property
-    def _asked_outright(self) -> Set[str]:
-        """Ids of the false claims that the hard question asks about."""
         made = {
             (claim, line.fact)
             for line in self.scene.lines.responder
@@ -190,8 +206,11 @@ class Cast:
     def asked_about(self, claims: str, question: str) -> str:
         """Return, of claims that a prompt shows, those that lines written for a question make.
 
-        Of those that answer the hard question itself, only these are returned.
+        The hard question is answered by what it asks about, whether a prompt shows that or not.
         """
+        outright = self.asked_outright if self.asks_outright(question) else frozenset()
+        if outright:
+            return " ".join(text for id_, text in self.scene.claims.items() if id_ in outright)
         kinds = self._kinds(question)
         made = {
             claim
@@ -200,15 +219,19 @@ class Cast:
             if line.fact in (self.fact, ANY_FACT)
             for claim in line.claims
         }
-        if HARD_QUESTION in kinds:
-            made = made & self._asked_outright or made
         return " ".join(
             text for id_, text in self.scene.claims.items() if id_ in made and text in claims
         )
 
     def claims_asked(self, question: str) -> Set[str]:
-        """Return the ids of the false claims that somebody might answer a question with."""
-        return self.scene.claims_in_answer(question) & self.scene.made_false.get(self.fact, set())
+        """Return the ids of the false claims that somebody might answer a question with.
+
+        Where the lines for a fact's own question make none, they are those that cover the fact.
+        """
+        false = self.scene.made_false.get(self.fact, frozenset())
+        own = ANGLE in self._kinds(question)
+        covers = self.scene.covers.get(self.fact, frozenset()) if own else frozenset()
+        return self.scene.claims_in_answer(question) & false or covers & false
 
     def falsehood(self, line: StageLine) -> str:
         """Return what a line claims that the fact makes false; nothing where it lies about nothing."""

@@ -9,6 +9,11 @@ _SPACE = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
 _END = re.compile(r"(?<=[.?!]) ")
 _DOUBLE = re.compile(r",\s*,")
+_DONE = (
+    r"(?:ever |never |quite |already |always )?"
+    r"(?:asked|been|better|cost|forgotten|got|had|hidden|hoped|kept|made|noticed|said|seen|told)\b"
+)
+"""What follows "had" or "has", where "would" or "is" has the same short form."""
 _FULL = (
     (re.compile(r"\b([Ww])on't\b"), r"\1ill not"),
     (re.compile(r"\b([Cc])an't\b"), r"\1annot"),
@@ -18,8 +23,9 @@ _FULL = (
     (re.compile(r"'ll(?!\w)"), " will"),
     (re.compile(r"'ve(?!\w)"), " have"),
     (re.compile(r"'re(?!\w)"), " are"),
+    (re.compile(rf"'d(?= {_DONE})"), " had"),
     (re.compile(r"'d(?!\w)"), " would"),
-    (re.compile(r"(body|\b(?:[Ii]t|[Ww]ho|[Tt]here))'s (?=asked|told|made|been)"), r"\1 has "),
+    (re.compile(rf"(body|\b(?:[Ii]t|[Ww]ho|[Tt]here|[Nn]othing))'s (?={_DONE})"), r"\1 has "),
     (re.compile(r"\b(it|that|there|what|who|here|nothing|nobody)'s\b", re.IGNORECASE), r"\1 is"),
 )
 """What people say in short, and its full form; the grammar's own phrases have no other short forms."""

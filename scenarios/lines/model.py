@@ -68,6 +68,8 @@ class InitiatorLine(Strict):
     id: Identifier
     when: Literal["first", "later"]
     """``first``: after the first answer; ``later``: once more was said."""
+    again: bool = False
+    """Whether it asks the hard question once more: who has answered that with a lie keeps to it here."""
     text: Text
 
 
@@ -82,6 +84,11 @@ class StageLine(LabelledLine):
     def leaves_any_question(self) -> bool:
         """Whether it talks about something else, whatever presses: then it does so after any question."""
         return self.answers == PRESSED and self.labels.get("veracity") == "Relevance"
+
+    @property
+    def is_vague_anywhere(self) -> bool:
+        """Whether it answers any question in vague words, whatever kind of thing that asks for."""
+        return self.answers == ANY_QUESTION and self.labels.get("veracity") == "Manner"
 
     def is_for(self, goal: str) -> bool:
         """Whether it can be said under a goal."""
@@ -112,8 +119,7 @@ class StageLines(Strict):
     """Facts that a full and honest answer to the hard question does not need: whatever leaves them alone
     is *None* there."""
     in_own_words: dict[Identifier, Text] = Field(default_factory=dict)
-    """By claim, how the responder says it in the first person, where a rule cannot tell; each goes after
-    "you may write down that"."""
+    """By claim, how the responder says it, as people speak; each goes after "you may write down that"."""
     at_issue: tuple[Text, ...] = ()
     """What the hard question and the initiator's other ones here are about, as both call it; each goes after
     "I can't talk about"."""

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "601e0fd2dba1622a000b0ead79f714d5e3ce67cdc07e7691da5470b8309a5532",
+        "1ea0a2ae863ad9a56d16b768179e1818567faabd8bae7a208b6d6c99541dbf04",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "c5289ce04087956b682948c7f7f797f5b2af76c05c155c89bb8a3d88b9dc57fc",
+        "66ab3dbcd03bd40a30cab8603f3ec0824cf635bcb193bd1efb6e99d9dc4cf5b1",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "d92e5598dbb41f590fffce792e186ab5eaa3e2bee27b0d0776f8dbbb4aaa9de6",
+        "79946fffc9a58d50594393a98f60bfe2de61addf6511db98f14fb3eaf4ac5c0d",
     ),
 }
 

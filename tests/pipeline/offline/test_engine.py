@@ -224,7 +224,7 @@ def test_the_register_shows_in_the_wording(prompts):
     formal, casual = texts("Register: Formal and polite."), texts("Register: Casual, relaxed.")
     short = r"\b(?:\w+'(?:m|ll|ve|re)|\w+n't|it's|that's)\b"
     assert not re.search(short, formal)
-    assert len(re.findall(short, casual)) > 25
+    assert len(re.findall(short, casual)) > 15
 
 
 def test_a_revision_keeps_the_labels_and_changes_the_words(prompts):

@@ -36,6 +36,10 @@ def test_formal_speech_has_no_short_forms():
     assert adapted(asked, "formal") == (
         "I am open with somebody who has been open with me, and there has been talk."
     )
+    had = "As if I'd ever hidden it, and you'd hoped for more, but it's cost me, and I'd say so."
+    assert adapted(had, "formal") == (
+        "As if I had ever hidden it, and you had hoped for more, but it has cost me, and I would say so."
+    )
 
 
 def test_joined_sentences_are_closed_and_said_once():

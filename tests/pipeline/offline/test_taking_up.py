@@ -12,7 +12,6 @@ from pipeline.offline.grammar import listed
 from pipeline.offline.hearing import FORMS, UNANSWERED, hear
 from pipeline.offline.manner import read_manner
 from pipeline.offline.person import as_heard
-from pipeline.offline.reacting import _before
 from pipeline.offline.reading import read_prompt
 from pipeline.offline.responding import Scene, phrasings, read_scene, speak
 from pipeline.offline.staging import cast_of, staged_scene
@@ -164,7 +163,7 @@ def scene_after(*answered, **changed):
     return Scene(**found)
 
 
-COMPLETE = re.compile(r"everything|all (?:along|there is)|kept nothing")
+COMPLETE = re.compile(r"everything|all (?:along|there is)|kept nothing|\bhid(?:e|den|ing)\b")
 
 
 def test_who_has_refused_does_not_claim_to_have_told_everything():
@@ -186,9 +185,10 @@ def test_a_later_answer_goes_on_from_the_one_before_and_a_lie_like_a_truth():
     leads = listed("asides", "onwards", "refused", "told")
     for veracity in ("Quantity", "Quality"):
         tactic = Tactic("Inform", veracity, "Representatives", "d")
-        said = [speak(scene_after("refused"), tactic, Dice(seed)).lower() for seed in range(60)]
+        cover = ("nobody else has a key",)
+        scenes = scene_after("refused", covers=cover), scene_after(covers=cover)
+        said, first = ([speak(s, tactic, Dice(n)).lower() for n in range(60)] for s in scenes)
         assert any(text.startswith(leads) for text in said)
-        first = [speak(scene_after(), tactic, Dice(seed)).lower() for seed in range(60)]
         assert not any(text.startswith(leads) for text in first)
     ways = {FORMS[veracity] for veracity in ("Quantity", "Quality")}
     assert ways == {"told"}
@@ -202,15 +202,6 @@ def test_nobody_turns_to_a_thing_again_that_was_put_off(actors):
     history = [*OPENING, ("responder", f"I'm sorry about {topic}."), ("initiator", "And then?")]
     asked = read_prompt(messages_of(actors.responder(responder_view(CAR, SCHEME, case), history)))
     assert read_scene(asked, cast_of(asked, DISCREET)).topics == tuple(others)
-
-
-def test_a_question_of_two_sentences_that_begins_with_you_ve_gets_a_reaction_too():
-    """'I'm not going to answer that one.', 'You've been so quiet lately. How are things at work?'"""
-    question = "You've been so quiet lately. How are things at work?"
-    assert _before(question, "I won't force you.") == (
-        "I won't force you; you've been so quiet lately. How are things at work?"
-    )
-    assert _before("Leyla's in there. And?", "I see.") == "Leyla's in there. And?"
 
 
 def test_of_two_vague_answers_one_of_which_stands_in_the_other_the_whole_is_heard():

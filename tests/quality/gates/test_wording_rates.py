@@ -11,7 +11,7 @@ UNSEEN = {
     ("refusal", "refusal"): 0.96,
     ("goal_stated", "goal_stated"): 0.925,
     ("clean_refusal", "refusal"): 0.0,
-    ("clean_goal", "goal_stated"): 0.0211,
+    ("clean_goal", "goal_stated"): 0.0169,
 }
 """What is found and flagged of lines that no gate was trained with. A change must not make it
 worse."""
