@@ -231,11 +231,11 @@ class Endpoint:
         tries = Tries(Backoff(self.retry, self.rng), Backoff(self._endless, self.rng))
         probe = StructureProbe(self.capabilities, self.structured)
         samples = SamplesProbe(self.capabilities)
-        role, wanted_batch = wanted.origin.role, batch
+        role, wanted_batch, changed = wanted.origin.role, batch, False
         while True:
             batch = samples.fewer(wanted_batch)
             request = self._request(wanted, batch, probe, tries.patience)
-            bound, permit = await self._permit(request, role)
+            bound, permit = await self._permit(request, role, changed=changed)
             account = AttemptAccount(
                 request,
                 batch,
@@ -251,11 +251,12 @@ class Endpoint:
                 refuse_wrong_address(error, answered=self._serves(permit), role_answered=before)
                 refuse_small_context(error, self.name, role, answered=before)
                 may_instruct = self.structured == "auto"
-                if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
-                    continue
-                if samples.switches_after(error, request):
-                    continue
-                if probe.switches_after(error, request):
+                changed = (
+                    self.capabilities.adapts_to(request, error, may_instruct=may_instruct)
+                    or samples.switches_after(error, request)
+                    or probe.switches_after(error, request)
+                )
+                if changed:
                     continue
                 delay = tries.pause_after(error, permit)
                 if delay is None:
@@ -310,7 +311,7 @@ class Endpoint:
             patience=patience,
         )
 
-    async def _permit(self, request: Request, role: str) -> tuple[Bound, Permit]:
+    async def _permit(self, request: Request, role: str, *, changed: bool) -> tuple[Bound, Permit]:
         """Wait until limits, budget and the endpoint itself allow a request.
 
         What others learnt of the endpoint meanwhile may make the request dearer: it waits again.
@@ -321,7 +322,7 @@ class Endpoint:
             bound = bound_of(request, self.price, excess)
             wanted = PermitRequest(
                 self.address, bound.likely_tokens, bound.usd, bound.tokens, role, request.patience,
-                in_batch=not self.sender.takes_permit,
+                in_batch=not self.sender.takes_permit, changed=changed,
             )  # fmt: skip
             if held is not None:
                 return bound, Permit(wanted, held)

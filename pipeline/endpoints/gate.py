@@ -45,15 +45,15 @@ class EndpointGate:
         self._waiting: list[_Waiting] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    async def enter(self, role: str) -> Admission:
-        """Wait until a call may be sent.
+    async def enter(self, role: str, *, changed: bool = False) -> Admission:
+        """Wait until a call may be sent, which may be one that was refused, in a changed form.
 
         Raises:
             Stopped: the run was asked to stop, or the endpoint was waited for long enough.
         """
         self._stop.check()
         if not (self._waiting and self._availability.away):  # otherwise it is the turn of others
-            admission = self._availability.admit(role, self._clock())
+            admission = self._availability.admit(role, self._clock(), changed=changed)
             if admission is not None:
                 return admission
         waiting = _Waiting(role, asyncio.get_running_loop().create_future())

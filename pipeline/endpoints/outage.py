@@ -162,8 +162,8 @@ class Availability:
 
     # Going in
 
-    def admit(self, role: str, now: float) -> Admission | None:
-        """Let one call through, or return None if it has to wait."""
+    def admit(self, role: str, now: float, *, changed: bool = False) -> Admission | None:
+        """Let one call through, or return None; one that was ``changed`` after a refusal need not wait for that."""
         outage = self._outage
         if outage is not None:
             if outage.probe is not None or now < outage.next_try:
@@ -173,7 +173,9 @@ class Availability:
             return admission
         if role in self._let_in:
             return self._admission(role)
-        if role in self._alone or (self._alone and not self._let_in) or now < self._nobody_until:
+        if role in self._alone or (self._alone and not self._let_in):
+            return None
+        if now < self._nobody_until and not changed:
             return None
         admission = self._admission(role, alone=True)
         self._first.setdefault(role, now)

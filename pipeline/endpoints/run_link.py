@@ -52,6 +52,8 @@ class PermitRequest:
     in_batch: bool = False
     """Whether it falls under the budget alone, not under places and rates: its sender gathers requests
     into batches, and writes their worst case down itself."""
+    changed: bool = False
+    """Whether it was refused in another form a moment ago."""
 
     @property
     def endpoint(self) -> ModelAddress | None:
@@ -160,7 +162,7 @@ class LocalRun:
             known = self.excess_of(request.address)
             return Permit(request, reservation, entry=entry, excess=known)
         while True:
-            admission = await gate.enter(request.role)
+            admission = await gate.enter(request.role, changed=request.changed)
             try:
                 entry, reservation = await self._place(request, ahead=admission.alone)
             except BaseException:

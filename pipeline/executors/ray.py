@@ -2,7 +2,7 @@
 
 Ray decides on which machine of a cluster a worker runs and tells when it has died; no dialogue and no
 dollar goes through Ray. Models that compute in the cluster are actors: Ray carries what they are
-asked and answer. Ray is imported here alone, when it is asked for.
+asked and answer. Ray is imported when it is asked for, here and where its token is shown.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from pipeline.executors.model_pools import (
     PooledModel,
 )
 from pipeline.executors.places import LEAVE_S, REFUSED, kept_going
+from pipeline.executors.ray_tokens import mode_of, token_shown
 from pipeline.search_path import module_path
 from scenarios.errors import UsageError
 
@@ -99,17 +98,13 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
 
     What is started here has no dashboard and reports nothing to anybody. Ray's own servers listen on
     every address of the machine, and answer those alone who know a token: that of the environment
-    (``RAY_AUTH_TOKEN``), or one made for this process, in which Ray keeps the first that it sees.
+    (``RAY_AUTH_TOKEN``), or one made for this run.
 
     Raises:
-        UsageError: Ray is not installed, or there is no cluster at the address.
+        UsageError: Ray is not installed, or there is no cluster at the address that lets us in.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    if address is None:
-        _refuse_ray_without_token()
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         import ray  # noqa: PLC0415 - optional, and heavy
     except ImportError as error:
@@ -118,9 +113,18 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
         raise UsageError(
             "Ray is in use in this process already", "run hipo in a process of its own"
         )
+    found = None if address is None else await _listening(address)
+    with token_shown(None if found is None else await asyncio.to_thread(mode_of, found)):
+        await _connect(ray, found)
+        try:
+            host = LOOPBACK if found is None else ray.util.get_node_ip_address()
+            yield RayCluster(ray, host)
+        finally:
+            await asyncio.to_thread(ray.shutdown)
+
+
+async def _connect(ray: Any, address: str | None) -> None:
     own = {"_node_ip_address": LOOPBACK, "include_dashboard": False} if address is None else {}
-    if address is not None:
-        await _refuse_silent(address)
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = module_path()  # of the processes that Ray starts on this machine
     try:
@@ -134,15 +138,10 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = before
-    try:
-        host = LOOPBACK if address is None else ray.util.get_node_ip_address()
-        yield RayCluster(ray, host)
-    finally:
-        await asyncio.to_thread(ray.shutdown)
 
 
-async def _refuse_silent(address: str) -> None:
-    """Refuse an address where nothing listens: a Ray that was killed leaves its own behind for ``auto``.
+async def _listening(address: str) -> str:
+    """Return HOST:PORT, where something listens: a Ray that was killed leaves its own behind for ``auto``.
 
     Raises:
         UsageError: it is none, or nothing takes a connection there.
@@ -162,6 +161,7 @@ async def _refuse_silent(address: str) -> None:
             " machine of it",
         ) from error
     writer.close()
+    return found
 
 
 def _found_by_ray() -> str:
@@ -184,20 +184,6 @@ def _unusable(where: str, error: Exception) -> UsageError:
     """Say what Ray said when it could not be used."""
     said = str(error).partition("\n")[0]
     return UsageError(f"Ray cannot be used {where}: {said}", "see: ray status")
-
-
-def _refuse_ray_without_token() -> None:
-    """Refuse a Ray that was imported before it could be told of a token: it reads this once.
-
-    Raises:
-        UsageError: it was.
-    """
-    if "ray" in sys.modules and os.environ.get("RAY_AUTH_MODE") != "token":
-        raise UsageError(
-            "this program imported Ray before it started a run, so that Ray would let anybody in",
-            "import ray after hipo.generate was called, or start the program with"
-            " RAY_AUTH_MODE=token and a RAY_AUTH_TOKEN",
-        )
 
 
 class RayPool:

@@ -6,9 +6,11 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,10 +23,11 @@ from hipo.cli.main import run
 from pipeline.executors.local import width_for
 from pipeline.executors.model_pools import Answered, PoolAway, PooledModel
 from pipeline.executors.ray import RayCluster, RayPool, ray_cluster, ray_pools
+from pipeline.executors.ray_tokens import mode_of
 from scenarios.errors import UsageError
-from tests.forked import Forked, forked
+from tests.forked import Forked, command, forked
 from tests.hipo.collector import collecting
-from tests.hipo.two_ray_runs import asking_the_tiny_model, twice_with_ray
+from tests.hipo.two_ray_runs import asking_the_tiny_model, in_a_cluster_and_here, twice_with_ray
 from tests.pipeline.integration.command import Hipo, checked, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
@@ -178,14 +181,81 @@ def test_an_address_where_nothing_listens_is_refused_at_once(
     assert not (tmp_path / "r").exists()
 
 
-def test_a_ray_that_was_imported_without_a_token_is_refused_before_it_is_started(
-    tmp_path, capsys, monkeypatch
+@contextmanager
+def head(folder: Path, home: Path) -> Iterator[str]:
+    """Start the head of a cluster as its owner, whose home folder is given, does it; end it afterwards."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    starting = [
+        sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
+        "--node-ip-address", "127.0.0.1", "--port", address.partition(":")[2], "--num-cpus", "2",
+        "--include-dashboard", "false", "--min-worker-port", "0", "--max-worker-port", "0",
+    ]  # fmt: skip
+    log, env = folder / "head.log", environment(HOME=str(home), RAY_USAGE_STATS_ENABLED="0")
+    with log.open("wb") as said:
+        process = subprocess.Popen(starting, env=env, stdout=said, stderr=subprocess.STDOUT)
+    try:
+        until = time.monotonic() + 120
+        while b"Ray runtime started" not in log.read_bytes():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.1)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.slow  # starts a cluster
+def test_a_cluster_that_asks_for_a_token_takes_that_of_this_machine_and_says_when_it_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "ray", object())
-    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
-    assert run([*PLAN, "-o", str(tmp_path / "r"), "--executor", "ray"]) == 2
-    assert "imported Ray before" in capsys.readouterr().err
-    assert "RAY_AUTH_MODE" not in os.environ
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    secret, stranger = "5e" * 32, tmp_path / "stranger"
+    stranger.mkdir()
+    (tmp_path / "owner" / ".ray").mkdir(parents=True)
+    (tmp_path / "owner" / ".ray" / "auth_token").write_text(secret)
+    with head(tmp_path, tmp_path / "owner") as address:
+        plan = [*PLAN, "--executor", "ray", "--workers", "2", "--ray-address", address, "-o"]
+        owners = environment(HOME=str(tmp_path / "owner"))
+        checked(forked(command, [*plan, "owners"], tmp_path, owners), 0)
+        strangers = environment(HOME=str(stranger))
+        refused = checked(forked(command, [*plan, "strangers"], tmp_path, strangers), 2)
+        assert "asks for a token, and there is none in ~/.ray/auth_token" in refused.stderr
+        assert "ray get-auth-token" in refused.stderr
+        assert "InvalidAuthToken" not in refused.stderr, "what Ray says of it a line each second"
+        assert not (tmp_path / "strangers").exists()
+        (tmp_path / "copied").write_text(f"{secret}\n")
+        monkeypatch.setenv("HOME", str(stranger))
+        monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "copied"))
+        assert mode_of(address) == "token"
+        monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
+        with pytest.raises(UsageError, match="and that of RAY_AUTH_TOKEN is wrong"):
+            mode_of(address)
+        monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+        with pytest.raises(UsageError, match="RAY_AUTH_MODE=disabled shows it none"):
+            mode_of(address)
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")
+        monkeypatch.setenv("RAY_AUTH_TOKEN", "")
+        monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "nowhere")
+        with pytest.raises(UsageError, match="RAY_AUTH_MODE is token, and nowhere"):
+            mode_of(address)
+
+
+@pytest.mark.slow  # starts a cluster, and Ray once more
+def test_who_has_a_token_shows_none_to_a_cluster_that_asks_for_none_and_one_to_ray_started_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "home").mkdir()
+    with head(tmp_path, tmp_path / "home") as address:
+        ended = forked(
+            in_a_cluster_and_here, [address], tmp_path, environment(RAY_AUTH_TOKEN="5e" * 32)
+        )
+    assert checked(ended, 0).stdout.split() == ["5", "5", "disabled:False", "token:True"]
 
 
 PLUGIN = """

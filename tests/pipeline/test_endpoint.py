@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 
+from pipeline.endpoints.outage import WaitRules
 from pipeline.providers.errors import (
     BadRequest,
     FieldRejected,
     RateLimited,
     ServerFault,
     Unauthorised,
+    UnknownModel,
 )
 from pipeline.providers.protocol import Usage
 from pipeline.providers.rate_limiter import RateLimits
@@ -174,6 +176,20 @@ async def test_structured_output_turned_down_falls_back_to_the_prompt(
         assert server.count == before + 1, "the lesson was forgotten"
         assert len(b.notices) == 1
         assert "structured output" in b.notices[0]
+
+
+@pytest.mark.anyio
+async def test_a_404_that_names_no_model_is_known_after_the_tries_of_one_call(server):
+    server.faults = Faults(canned=(404, {"error": {"message": "Not Found"}}))
+    async with bench(server, rules=WaitRules(), bounds_texts=True) as b:
+        calls = [asyncio.create_task(b.ask(seed=number)) for number in range(8)]
+        ended, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        for call in waiting:
+            call.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        with pytest.raises(UnknownModel, match="Not Found"):
+            await ended.pop()
+        assert [attempt.structured for attempt in b.attempts] == ["native", "native", "instruct"]
 
 
 @pytest.mark.anyio

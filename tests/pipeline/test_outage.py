@@ -20,8 +20,8 @@ class Watched:
         self.now = 0.0
         self.news = []
 
-    def admit(self, role="initiator"):
-        return self.it.admit(role, self.now)
+    def admit(self, role="initiator", **how):
+        return self.it.admit(role, self.now, **how)
 
     def settle(self, admission, sign, status=None, **more):
         told = self.it.settled(admission, CallSign(sign, status, **more), self.now)
@@ -86,6 +86,16 @@ def test_nobody_follows_a_first_call_that_was_refused_before_the_run_could_stop(
     assert w.admit() is None
     assert w.it.next_change(w.now) == RULES.after_refusal_s
     assert w.after(RULES.after_refusal_s).admit() is not None
+
+
+def test_a_first_call_that_was_refused_goes_again_at_once_in_another_form():
+    w = Watched()
+    w.settle(w.admit(), "refused")
+    again = w.admit(changed=True)
+    assert again is not None
+    assert w.admit(changed=True) is None, "it goes alone, too"
+    w.settle(again, "refused")
+    assert w.admit() is None
 
 
 def test_until_anything_was_answered_calls_of_every_role_wait_for_one_another():
