@@ -2,20 +2,23 @@
 
 Clean sets are simulated a hundred times: at most five of them may be called anything else. What
 makes that hard is in the simulation: the two cases of a pair are asked for the same labels and have
-the same people, lines of a scenario resemble each other, and the scheme ties labels to the goal.
-Then one shortcut at a time is planted in them, stronger and stronger. At last 3,000 dialogues of
-``offline/rules`` with shared openings, the same with openings by goal, and an exported set with a
-comma in the initiator's lines under one goal.
+the same people, lines of a scenario resemble each other, the scheme ties labels to the goal, and
+whoever asks takes up what was a lie. Then one shortcut at a time is planted in them, stronger and
+stronger. At last 3,000 dialogues of ``offline/rules`` with shared openings, with labels wanted of
+answers and with none, the same with openings by goal, and an exported set with a comma in the
+initiator's lines under one goal.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +56,7 @@ def simulated(
     dialogues = [
         dialogue if planting is None else planting(dialogue, rng)
         for scenario in range(scenarios)
-        for dialogue in _scenario(rng, scheme, scenario, pairs)
+        for dialogue in map(_taking_up_lies, _scenario(rng, scheme, scenario, pairs))
     ]
     return AuditCorpus(
         name=f"simulated {seed}",
@@ -151,15 +154,44 @@ def _told(dialogue: AuditedDialogue, rng: np.random.Generator, strength: float) 
     return bool(rng.random() < 0.5 + strength * (0.5 if dialogue.goal == "deception" else -0.5))
 
 
-def comma_in_questions(strength: float) -> Planting:
-    """Return what ends the initiator's lines in a comma and a word, mostly under one goal."""
+def comma_in_questions(strength: float, *, later: bool = False) -> Planting:
+    """Return what ends the initiator's lines in a comma and a word, mostly under one goal.
+
+    Args:
+        strength: by how much oftener under that goal.
+        later: whether only in lines that follow an answer.
+    """
 
     def plant(dialogue: AuditedDialogue, rng: np.random.Generator) -> AuditedDialogue:
         if not _told(dialogue, rng, strength):
             return dialogue
-        return replace(dialogue, asked=dialogue.asked.replace("?", ", tell me?"))
+        asked = [answer.before.replace("?", ", tell me?") for answer in dialogue.answers]
+        if later:
+            asked[0] = dialogue.answers[0].before
+        return _asking(dialogue, asked)
 
     return plant
+
+
+def _taking_up_lies(dialogue: AuditedDialogue) -> AuditedDialogue:
+    """Let the initiator begin a line otherwise after a lie than after anything else."""
+    earlier = [None, *(answer.labels["veracity"] for answer in dialogue.answers)]
+    return _asking(
+        dialogue,
+        [
+            f"I see, then {answer.before}" if before == LIE else answer.before
+            for before, answer in zip(earlier, dialogue.answers, strict=False)
+        ],
+    )
+
+
+def _asking(dialogue: AuditedDialogue, asked: list[str]) -> AuditedDialogue:
+    """Return a dialogue with other lines of the initiator, one before each answer."""
+    answers = tuple(
+        replace(answer, before=before, after=after)
+        for answer, before, after in zip(dialogue.answers, asked, [*asked[1:], ""], strict=True)
+    )
+    return replace(dialogue, answers=answers, asked="\n".join([dialogue.opening, *asked]))
 
 
 def comma_in_answers(strength: float) -> Planting:
@@ -184,20 +216,20 @@ def persona_for_goal(strength: float) -> Planting:
     return plant
 
 
-PLANTED = {
-    "a comma in the initiator's lines": (comma_in_questions, "other lines"),
-    "a persona": (persona_for_goal, "variation"),
-}
-STRENGTHS = (0.1, 0.2, 0.4)
-"""By how much oftener a shortcut shows under one goal than under the other."""
+PLANTED: dict[str, tuple[Callable[[float], Planting], str, tuple[float, ...]]] = {
+    "a comma in the initiator's lines": (comma_in_questions, "line before", (0.1, 0.2, 0.4)),
+    "a comma in those after an answer": (
+        partial(comma_in_questions, later=True), "line before", (0.8,)
+    ),
+    "a persona": (persona_for_goal, "variation", (0.1, 0.2, 0.4)),
+}  # fmt: skip
+"""By name: what plants it, what reads it, and by how much oftener it shows under one goal than under
+the other; the last of these is to be found."""
 
 
-def false_alarms(seeds: int, *, scenarios: int = SCENARIOS, pairs: int = PAIRS) -> int:
+def false_alarms(seeds: int) -> int:
     """Return in how many clean sets the audit finds a shortcut."""
-    audits = (
-        audit_dialogues(simulated(seed, scenarios=scenarios, pairs=pairs), seed=seed)
-        for seed in range(seeds)
-    )
+    audits = (audit_dialogues(simulated(seed), seed=seed) for seed in range(seeds))
     return sum(bool(found.shortcuts) for found in audits)
 
 
@@ -215,15 +247,14 @@ def score(found: Audit, probe: str, dimension: str) -> float:
 
 
 def _simulations(seeds: int) -> Iterator[Row]:
-    alarms = false_alarms(seeds)
     size = f"{2 * SCENARIOS * PAIRS} simulated dialogues, {SCENARIOS} scenarios"
     yield Row(
         f"{size}, nothing planted: sets of {seeds} with a false alarm",
-        alarms,
+        false_alarms(seeds),
         goal=Goal.below(FALSE_ALARMS * seeds / SEEDS),
     )
-    for name, (planting, probe) in PLANTED.items():
-        for strength in STRENGTHS:
+    for name, (planting, probe, strengths) in PLANTED.items():
+        for strength in strengths:
             trials = max(2, seeds // 10)
             audits = [
                 audit_dialogues(simulated(1_000 + seed, planting=planting(strength)), seed=seed)
@@ -232,21 +263,23 @@ def _simulations(seeds: int) -> Iterator[Row]:
             yield Row(
                 f"{size}, {name} {strength:.0%} oftener under one goal: found in {trials}",
                 sum(reads(found, probe, "goal") for found in audits),
-                goal=Goal.above(trials) if strength == STRENGTHS[-1] else None,
+                goal=Goal.above(trials) if strength == strengths[-1] else None,
             )
 
 
 def _offline(folder: Path, dialogues: int) -> Iterator[Row]:
-    for openings, told in (("shared", False), ("by-goal", True)):
-        run = folder / openings
+    for tactics, openings, told in (
+        ("balanced", "shared", False), ("free", "shared", False), ("balanced", "by-goal", True)
+    ):  # fmt: skip
+        run = folder / f"{tactics}-{openings}"
         _hipo(
-            f"generate hipo-paper --model offline/rules --strategy direct --tactics balanced"
+            f"generate hipo-paper --model offline/rules --strategy direct --tactics {tactics}"
             f" --vary persona,register,style,opening --openings {openings} -n {dialogues} -o {run} -q"
         )
         began = time.process_time()
         found = audit(run)
         seconds = time.process_time() - began
-        name = f"{found.dialogues:,} offline dialogues, openings {openings}"
+        name = f"{found.dialogues:,} offline dialogues, tactics {tactics}, openings {openings}"
         again = score(found, "opening again", "goal")
         yield Row(
             f"{name}: AUC of the goal from lines that come again",
@@ -270,11 +303,12 @@ def _planted_set(folder: Path) -> Iterator[Row]:
     """Export a set, put a comma into lines under one goal, and audit it."""
     whole = folder / "set"
     _hipo(
-        f"export {folder / 'shared'} --to benchmark --any --splits 100,0,0 --no-parquet -o {whole} -q"
+        f"export {folder / 'balanced-shared'} --to benchmark --any --splits 100,0,0 --no-parquet -o {whole} -q"
     )
-    for role, probe in (("initiator", "other lines"), ("responder", "punctuation")):
-        planted = folder / f"{role}.jsonl"
-        plant_commas(whole / "jsonl" / "train.jsonl", planted, role)
+    for role, probe in (("initiator", "line before"), ("responder", "punctuation")):
+        planted = folder / role
+        shutil.copytree(whole, planted)
+        plant_commas(whole / "jsonl" / "train.jsonl", planted / "jsonl" / "train.jsonl", role)
         found = audit(planted)
         name = f"exported set, a comma in the {role}'s lines under deception"
         yield Row(

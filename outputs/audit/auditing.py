@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 
 from outputs.audit.corpus import AuditCorpus
@@ -16,7 +16,7 @@ from outputs.audit.null_labels import DealtLabels, NullLabels, SwappedGoals
 from outputs.audit.probes import PROBES, ProbeKind, ShortcutProbe
 from outputs.audit.readings import ProbeReading, ReadingResult, corrected, read
 from outputs.audit.significance import majority_in_scenario
-from outputs.audit.ties import LabelTie, tie_shares, ties_of
+from outputs.audit.ties import LabelTie, Shows, nothing_tied, tie_shares, ties_of
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.plural import plural
@@ -26,6 +26,7 @@ FEWEST = 2
 """Scenarios without which nothing can be guessed from the others."""
 SAME = "the same throughout"
 ONE_LABEL = "one label only in every scenario"
+ONE_GOAL = "one goal only where no tied label shows"
 _NOT_HELD = "not in this data set"
 
 
@@ -79,10 +80,13 @@ class _Auditing:
                 alike[self._rules(probe, dimension), part].append(dimension)
             for (rules, part), dimensions in alike.items():
                 items = self.items(unit) if part is None else _with_label(self.items(unit), part)
-                if rules:
+                if not rules:
+                    self._ask(probe, probe.kind, items, dimensions)
+                elif probe.shows is None:
                     self._ask(probe, probe.kind, _without(items, rules), dimensions)
-                if not rules or probe.of_words:
-                    self._ask(probe, "tied" if rules else probe.kind, items, dimensions)
+                else:
+                    self._ask(probe, probe.kind, _up_to_ties(items, rules, probe.shows), dimensions)
+                    self._ask(probe, "tied", items, dimensions)
 
     def _rules(self, probe: ShortcutProbe, dimension: str) -> tuple[LabelTie, ...]:
         """Return the ties that show in a probe and say nothing of the dialogues.
@@ -90,7 +94,7 @@ class _Auditing:
         Where a requirement keeps a label off one turn, it is rarer the fewer turns there are.
         """
         if dimension == self.corpus.goal_dimension:
-            return self.ties if probe.of_words else ()
+            return self.ties if probe.shows is not None else ()
         if not probe.of_plan:
             return ()
         return tuple(tie for tie in self.ties if tie.required and dimension in tie.dimensions)
@@ -141,12 +145,13 @@ class _Auditing:
         dimension: str,
     ) -> None:
         labels, values = items.labels(dimension)
+        alone = SkippedProbe(probe.name, kind, dimension, ONE_GOAL if items.by_place else ONE_LABEL)
         if len(values) == 1:
-            self.skipped.append(SkippedProbe(probe.name, kind, dimension, ONE_LABEL))
+            self.skipped.append(alone)
             return
         null: NullLabels
         if dimension == self.corpus.goal_dimension:
-            measure = ScoreKind("AUC", items.scenarios, len(values))
+            measure = ScoreKind("AUC", items.scenarios, len(values), items.compared)
             null = SwappedGoals(labels, items.cases, items.pairs, items.scenarios)
             floor = measure.chance
         else:
@@ -159,7 +164,7 @@ class _Auditing:
         seed = seed_from(self.seed, "audit", probe.name, dimension)
         result = read(reading, fit, seed=seed, planned=self.planned)
         if result is None:
-            self.skipped.append(SkippedProbe(probe.name, kind, dimension, ONE_LABEL))
+            self.skipped.append(alone)
         else:
             self.results.append(result)
 
@@ -172,6 +177,16 @@ def _with_label(items: AuditItems, dimension: str) -> AuditItems:
 def _without(items: AuditItems, ties: Sequence[LabelTie]) -> AuditItems:
     """Return the answers that no tie holds of."""
     return items.only([not any(tie.holds(a.labels) for tie in ties) for a in items.answers])
+
+
+def _up_to_ties(items: AuditItems, ties: Sequence[LabelTie], shows: Shows) -> AuditItems:
+    """Return the items in which nothing tied shows, to be compared place by place."""
+    answers = items.answers or (None,) * len(items)
+    kept = [
+        nothing_tied(ties, shows, dialogue, answer)
+        for dialogue, answer in zip(items.dialogues, answers, strict=True)
+    ]
+    return replace(items.only(kept), by_place=True)
 
 
 def audit_dialogues(

@@ -54,6 +54,15 @@ class AuditedDialogue:
     """What was drawn for the case, by name, e.g. the persona of a role."""
     made_by: Mapping[str, str] = field(default_factory=dict)
     """How it was made: strategy and model."""
+    left_out: Mapping[int, Mapping[str, str] | None] = field(default_factory=dict)
+    """Answers that nothing is guessed about, such as those without a row: their labels, by turn; None
+    where these are not known."""
+
+    @property
+    def said(self) -> Mapping[int, Mapping[str, str] | None]:
+        """The labels of all answers by turn, in order; None where they are not known."""
+        labels = {answer.turn: answer.labels for answer in self.answers} | dict(self.left_out)
+        return dict(sorted(labels.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Literal
 
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue
@@ -25,6 +26,8 @@ class AuditItems:
     answers: tuple[AuditedAnswer, ...]
     """Of each item; empty where the items are dialogues."""
     goal_dimension: str
+    by_place: bool = False
+    """Whether an item is compared with those at the same place alone, not with its whole scenario."""
 
     @classmethod
     def of(cls, corpus: AuditCorpus, unit: Unit) -> AuditItems:
@@ -42,6 +45,23 @@ class AuditItems:
     def scenarios(self) -> Integers:
         """The scenario of each, numbered."""
         return codes([d.scenario for d in self.dialogues])
+
+    @cached_property
+    def compared(self) -> Integers:
+        """The group each is compared in, numbered.
+
+        That is its scenario or, by place, the items of it with as many answers before them and in all.
+        """
+        if not self.by_place:
+            return self.scenarios
+        if not self.answers:
+            return codes([f"{d.scenario}/{len(d.said)}" for d in self.dialogues])
+        return codes(
+            [
+                f"{d.scenario}/{list(d.said).index(a.turn)}/{len(d.said)}"
+                for d, a in zip(self.dialogues, self.answers, strict=True)
+            ]
+        )
 
     @cached_property
     def cases(self) -> Integers:
@@ -84,7 +104,8 @@ class AuditItems:
     def only(self, kept: Sequence[bool]) -> AuditItems:
         """Return the items that are to be kept."""
         return AuditItems(
-            tuple(d for d, keep in zip(self.dialogues, kept, strict=True) if keep),
-            tuple(a for a, keep in zip(self.answers, kept, strict=True) if keep),
+            tuple(compress(self.dialogues, kept)),
+            tuple(compress(self.answers, kept)),
             self.goal_dimension,
+            self.by_place,
         )

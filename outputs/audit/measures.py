@@ -47,7 +47,8 @@ class ScoreKind:
 
     *Balanced accuracy*: the class with the highest score for its share is guessed; the mean of the
     shares that are right in each class. *AUC*: how often of two items of one scenario, one with the
-    class and one without, the one with it has the higher score; one half by chance. *Right order*:
+    class and one without, the one with it has the higher score; one half by chance. It may be of two
+    items of one place in a scenario, where place itself would tell the class. *Right order*:
     how often the preferred one of two sides has the higher score; labels are 1 or -1 there.
     """
 
@@ -55,6 +56,9 @@ class ScoreKind:
     scenarios: Integers
     """Of each item, numbered from 0."""
     classes: int
+    compared: Integers | None = None
+    """Of each item, for *AUC*: what it is compared with, numbered, within its scenario; None: with all
+    of the scenario."""
 
     @property
     def chance(self) -> float:
@@ -103,16 +107,14 @@ class ScoreKind:
         signed = guesses * labels
         hits = (signed > _SAME).astype(np.float64) + 0.5 * (np.abs(signed) <= _SAME)
         return HitTable(
-            np.stack([hits[place].sum(axis=0) for place in self._places()], axis=1)[..., None],
+            np.stack([hits[own].sum(axis=0) for own in _members(self.scenarios)], axis=1)[
+                ..., None
+            ],
             np.broadcast_to(
-                np.array([[[len(place)] for place in self._places()]], np.float64),
-                (labels.shape[1], len(self._places()), 1),
+                np.bincount(self.scenarios).astype(np.float64)[None, :, None],
+                (labels.shape[1], int(self.scenarios.max()) + 1, 1),
             ),
         )
-
-    def _places(self) -> list[Integers]:
-        count = int(self.scenarios.max()) + 1
-        return [np.flatnonzero(self.scenarios == number) for number in range(count)]
 
     def _accuracy(self, guesses: Floats, labels: Integers) -> HitTable:
         count = int(self.scenarios.max()) + 1
@@ -130,8 +132,9 @@ class ScoreKind:
         from scipy.stats import rankdata  # noqa: PLC0415 heavy, comes with the extra audit
 
         codes = np.arange(self.classes)[-self.columns :]
-        hits, chances = [], []
-        for place in self._places():
+        hits = np.zeros((labels.shape[1], int(self.scenarios.max()) + 1, self.columns))
+        chances = np.zeros_like(hits)
+        for place in _members(self.scenarios if self.compared is None else self.compared):
             # Rounded: what differs in the last digits of the arithmetic is a tie.
             ranks = rankdata(np.round(guesses[place], 9), axis=0)
             with_it = labels[place][:, :, None] == codes
@@ -142,9 +145,14 @@ class ScoreKind:
             area = np.zeros(above.shape)
             np.divide(above, both, out=area, where=both > 0)
             weight = np.where(both > 0, len(place), 0).astype(np.float64)
-            hits.append(area * weight)
-            chances.append(weight)
-        return HitTable(np.stack(hits, axis=1), np.stack(chances, axis=1))
+            hits[:, self.scenarios[place[0]]] += area * weight
+            chances[:, self.scenarios[place[0]]] += weight
+        return HitTable(hits, chances)
+
+
+def _members(groups: Integers) -> list[Integers]:
+    """Return the items of each group."""
+    return [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
 
 
 _SAME = 1e-9

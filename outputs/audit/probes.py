@@ -20,10 +20,11 @@ from outputs.audit.features import (
     word_columns,
 )
 from outputs.audit.items import AuditItems, Block, Unit
+from outputs.audit.ties import Shows
 from scenarios.wording import words
 
 ProbeKind = Literal["must-not", "surface", "tied"]
-"""``tied``: read off answers with labels that the scheme ties to the goal; only told."""
+"""``tied``: read where labels show that the scheme ties to the goal; only told."""
 GRAM = 5
 """Words in a row that an answer shares with the fact."""
 _DIGITS = 4
@@ -38,7 +39,7 @@ class ShortcutProbe:
     about: str
     kind: ProbeKind
     """``must-not``: it may tell nothing, and gates; ``surface``: it is read off the words that are
-    labelled, and only told."""
+    labelled or off what answers them, and only told."""
     columns: Callable[[AuditItems], Matrix | None]
     """What is looked at; None where it is the same throughout."""
     of_goal: Unit | None = "dialogue"
@@ -53,9 +54,9 @@ class ShortcutProbe:
     """What not every source holds."""
     seen: bool = False
     """Whether it learns from other pairs of the same scenarios, not from other scenarios."""
-    of_words: bool = False
-    """Whether it is about answers themselves, so that labels tied to the goal show in it: the goal
-    is then guessed from answers without such a label, and told apart for all of them."""
+    shows: Shows | None = None
+    """Which answers show in it, and with them labels that are tied to the goal: the goal is then
+    guessed where none of them is tied, and told apart for all; None: none shows."""
 
 
 def _opening(items: AuditItems) -> Matrix | None:
@@ -93,7 +94,7 @@ def _length(items: AuditItems) -> Matrix | None:
 
 
 def _length_around(items: AuditItems) -> Matrix | None:
-    parts = [[d.opening for d in items.dialogues], [d.asked for d in items.dialogues]]
+    parts = [[d.opening for d in items.dialogues], [a.before for a in items.answers]]
     return number_columns(np.hstack([_sizes(texts) for texts in parts]))
 
 
@@ -183,23 +184,24 @@ PROBES: tuple[ShortcutProbe, ...] = (
                   of_goal=None, block="turn of a pair", of_plan=True),
     ShortcutProbe("turns", "number of answers", "must-not", _turns, of_plan=True),
     ShortcutProbe("length", "words and characters of the answer", "must-not", _length,
-                  of_goal="answer", of_words=True),
-    ShortcutProbe("length around", "those of the opening and of the others' lines", "must-not",
-                  _length_around, of_answers=False, needs="lines"),
+                  of_goal="answer", shows="answers up to it"),
+    ShortcutProbe("length around", "those of the opening and of the other's line before", "must-not",
+                  _length_around, of_goal="answer", of_answers=False, needs="lines",
+                  shows="answers before"),
     ShortcutProbe("other lines", "words of all lines of those who are not labelled", "must-not", _asked,
-                  of_answers=False, needs="lines"),
+                  of_answers=False, needs="lines", shows="all answers"),
     ShortcutProbe("line before", "words of the other's line before", "must-not", _before,
-                  of_goal=None, needs="lines"),
-    ShortcutProbe("line after", "words of the other's line after", "must-not", _after,
-                  of_goal=None, needs="lines"),
+                  of_goal="answer", needs="lines", shows="answers before"),
+    ShortcutProbe("line after", "words of the other's line after, which may take up the answer",
+                  "surface", _after, of_goal=None, needs="lines"),
     ShortcutProbe("variation", "persona, register and whatever was drawn", "must-not", _traits,
                   needs="variation"),
     ShortcutProbe("ids", "digits of the case's id, words of the fact's id", "must-not", _ids),
     ShortcutProbe("arm", "arm, strategy and model", "must-not", _arm, block="dialogue"),
     ShortcutProbe("overlap", "runs of five words that are in the private fact", "must-not",
-                  _overlap, of_goal="answer", needs="fact text", of_words=True),
+                  _overlap, of_goal="answer", needs="fact text", shows="answers up to it"),
     ShortcutProbe("labels", "labels of the answer", "must-not", _labels,
-                  of_goal="answer", of_answers=False, of_words=True),
+                  of_goal="answer", of_answers=False, shows="answers up to it"),
     ShortcutProbe("first words", "up to three words at the beginning of the line", "surface",
                   _first_words, of_goal="answer"),
     ShortcutProbe("last words", "up to three words at the end of the line", "surface",

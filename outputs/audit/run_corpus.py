@@ -97,12 +97,17 @@ def _audited(
             AuditedAnswer(
                 turn.index,
                 turn.text,
-                {x.dimension: str(x.value) for x in turn.tactic if x.dimension in dimensions},
+                _labels(turn, dimensions),
                 _of_another(by_turn.get(turn.index - 1), turn),
                 _of_another(by_turn.get(turn.index + 1), turn),
             )
             for turn in answers
         ),
+        left_out={
+            turn.index: _labels(turn, dimensions) or None
+            for turn in turns
+            if turn.is_answer and turn not in answers
+        },
         opening="\n".join(turn.text for turn in turns if turn.index < first),
         asked="\n".join(turn.text for turn in turns if not turn.is_of_labelled_role),
         fact_text=" ".join(f.text for f in scenario.facts if f.id == case.fact or scenario.flow),
@@ -111,6 +116,10 @@ def _audited(
         traits={axis: value for axis, value in case.variation if axis != AIM},
         made_by={"strategy": selected.arm.strategy, "model": selected.arm.model},
     )
+
+
+def _labels(turn: Turn, dimensions: Collection[str]) -> dict[str, str]:
+    return {x.dimension: str(x.value) for x in turn.tactic if x.dimension in dimensions}
 
 
 def _of_another(beside: Turn | None, answer: Turn) -> str:

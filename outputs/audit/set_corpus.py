@@ -46,6 +46,14 @@ class _Gathered:
             if known is None or not known.utterance:
                 self.answers[turn] = text
 
+    def labelled(self, dimensions: Collection[str]) -> dict[int, RowText]:
+        """Return the answers that have a label on one of the dimensions, by turn and in order."""
+        return {
+            turn: text
+            for turn, text in sorted(self.answers.items())
+            if any(d in text.labels for d in dimensions)
+        }
+
 
 def set_corpus(
     rows: RowSet, scheme: Scheme | None = None, *, most: int = MOST, seed: int = 0
@@ -69,7 +77,16 @@ def set_corpus(
             gathered.setdefault(key, _Gathered(row)).add(row)
     columns = label_dimensions(next(iter(rows.rows())))
     dimensions = tuple(columns) if scheme is None else single_label_dimensions(scheme)
-    dialogues = [d for one in gathered.values() if (d := _audited(one, dimensions)) is not None]
+    starts: dict[str, int] = {}
+    for one in gathered.values():
+        scenario = str(one.row["scenario"])
+        for turn in one.labelled(dimensions):
+            starts[scenario] = min(turn, starts.get(scenario, turn))
+    dialogues = [
+        _audited(one, dimensions, starts[str(one.row["scenario"])])
+        for one in gathered.values()
+        if one.labelled(dimensions)
+    ]
     if not dialogues:
         raise UsageError(
             f"{rows.name}: no row holds the labels of an answer",
@@ -121,15 +138,16 @@ def _count(rows: RowSet) -> int:
     return len(seen)
 
 
-def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue | None:
-    row, said = found.row, found.said
-    labelled = {
-        turn: text
-        for turn, text in sorted(found.answers.items())
-        if any(d in text.labels for d in dimensions)
-    }
-    if not labelled:
-        return None
+def _audited(found: _Gathered, dimensions: Collection[str], start: int) -> AuditedDialogue:
+    """Return a dialogue.
+
+    Args:
+        found: its rows.
+        dimensions: of the labels.
+        start: the turn of the first answer, in any dialogue of the scenario: what is said from there
+            on by somebody whose words are labelled, and has no row, is an answer that was left out.
+    """
+    row, said, labelled = found.row, found.said, found.labelled(dimensions)
     first = min(labelled)
     answering = {text.role for text in labelled.values()}
     opening = "\n".join(text for _, text in said[:first])
@@ -155,6 +173,11 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
         fact_text=str(row.get("fact_text") or ""),
         public_text="\n".join([str(row.get("situation") or ""), opening]),
         made_by={k: str(row[k]) for k in ("strategy", "model", "language") if k in row},
+        left_out={
+            turn: None
+            for turn, (role, _) in enumerate(said)
+            if turn >= start and turn not in labelled and role in answering
+        },
     )
 
 

@@ -10,7 +10,7 @@ from outputs.dataset.told_audit import AuditTable, ToldAudit
 from scenarios.plural import plural
 
 MUST_NOT = "Must tell nothing (! for certain better than chance)"
-ONLY_TOLD = "Read off the words themselves, or off tied labels: told, never gated"
+ONLY_TOLD = "Read off the words themselves, what answers them, or tied labels: told, never gated"
 _NOTHING = "\u2013"
 _MARK = " !"
 _HOW = (
@@ -139,7 +139,7 @@ def audit_sentences(audit: Audit) -> list[str]:
         )
         lines.append(
             f"Tied by the scheme: {tie.name} ({shares}). {tie.reason} What must not tell the goal "
-            "was read from answers without such a label."
+            "was read up to the first such label of a dialogue, and compared at the same place."
         )
     for dimension, ceiling in audit.ceilings.items():
         lines.append(

@@ -6,6 +6,11 @@ measured and told by name, and the gated probe of labels leaves out every answer
 were only the label's own column left out, its absence would tell the same. An answer is left out
 whole, so that nothing about how often that happens is left to read either.
 
+So is all that comes after it: whoever listens takes up what was said, and whoever has lied goes on
+otherwise than one who has not. What is left of one goal are then other places than of the other (a
+deception that begins with a lie has none but the first question), so that only what stands at the
+same place of dialogues of one length is compared.
+
 A requirement (*some turn of a deception is one of these*) ties the labels that it does not name:
 whoever plans a dialogue keeps them off the turn that has to satisfy it. Where the labels that it names
 occur under no other goal (*some turn is Quality*), they are what is tied, and nothing is to be read off
@@ -17,9 +22,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from outputs.audit.corpus import AuditCorpus
+from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue
 from scenarios.schemes.model import Scheme
+
+Shows = Literal["answers before", "answers up to it", "all answers"]
+"""The answers of a dialogue that show in what is looked at, by what they bring about or themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,25 @@ def ties_of(scheme: Scheme | None) -> tuple[LabelTie, ...]:
                 if rest:
                     found.append(LabelTie(((dimension, rest),), requirement.reason, required=True))
     return tuple(found)
+
+
+def nothing_tied(
+    ties: Sequence[LabelTie], shows: Shows, dialogue: AuditedDialogue, answer: AuditedAnswer | None
+) -> bool:
+    """Return whether no answer that shows is tied; one whose labels are not known may be.
+
+    Args:
+        ties: of the scheme.
+        shows: which answers.
+        dialogue: the whole.
+        answer: the item; None where it is the dialogue.
+    """
+    last = None if answer is None or shows == "all answers" else answer.turn
+    return not any(
+        labels is None or any(tie.holds(labels) for tie in ties)
+        for turn, labels in dialogue.said.items()
+        if last is None or turn < last or (turn == last and shows == "answers up to it")
+    )
 
 
 def tie_shares(corpus: AuditCorpus, ties: Sequence[LabelTie]) -> tuple[TieShare, ...]:

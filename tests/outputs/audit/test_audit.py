@@ -15,9 +15,9 @@ from benchmarks.audit_power import (
     score,
     simulated,
 )
-from outputs.audit.auditing import audit_dialogues
+from outputs.audit.auditing import ONE_GOAL, audit_dialogues
 from outputs.audit.features import edge_words, signs
-from outputs.audit.findings import Audit, read_audit, write_audit
+from outputs.audit.findings import Audit, SkippedProbe, read_audit, write_audit
 from outputs.audit.probes import PROBES
 from outputs.audit.telling import audit_sentences, frame_table, shortcut_table
 from scenarios.errors import UsageError
@@ -48,7 +48,61 @@ def old_style(dialogue, _):
 def test_clean_dialogues_have_no_shortcut(clean):
     assert clean.shortcuts == ()
     assert clean.tests > 30
-    assert abs(score(clean, "other lines", "goal") - 0.5) < 0.1
+    assert abs(score(clean, "line before", "goal") - 0.5) < 0.1
+
+
+def test_lines_that_take_up_lies_are_told_and_make_no_set_fail(clean):
+    """The initiator of simulated dialogues hears lies, which the scheme ties to one goal."""
+    told = {(f.probe, f.kind): f for f in clean.findings if f.dimension == "goal"}
+    assert told["other lines", "tied"].score > 0.6
+    assert told["line before", "tied"].score > 0.55
+    assert ("other lines", "must-not") not in told
+    after = next(f for f in clean.findings if (f.probe, f.dimension) == ("line after", "veracity"))
+    assert after.kind == "surface"
+    assert after.score > after.chance + 0.05
+
+
+def test_who_goes_on_otherwise_after_a_lie_gives_no_goal_away():
+    def insisting(dialogue, _):
+        lied, answers = False, []
+        for answer in dialogue.answers:
+            labels = {**answer.labels, "intention": "Convince"} if lied else answer.labels
+            text = f"{answer.text} {answer.text}" if lied else answer.text
+            lied = lied or answer.labels["veracity"] == "Quality"
+            answers.append(replace(answer, labels=labels, text=text))
+        return replace(dialogue, answers=tuple(answers))
+
+    found = planted(insisting, "length", "labels")
+    assert {f.kind for f in found.findings if f.dimension == "goal"} == {"must-not", "tied"}
+    assert not [f for f in found.shortcuts if f.dimension == "goal"]
+
+
+def test_words_of_a_place_tell_no_goal_where_one_goal_goes_on_longer():
+    def numbered(dialogue, _):
+        answers = tuple(
+            replace(answer, before=f"Number {['first', 'second', 'third'][place]}.")
+            for place, answer in enumerate(dialogue.answers)
+        )
+        return replace(dialogue, answers=answers)
+
+    found = planted(numbered, "line before")
+    assert score(found, "line before", "goal") == 0.5
+
+
+def test_what_one_goal_alone_reaches_is_not_asked_and_that_is_said():
+    def lying_at_once(dialogue, _):
+        if dialogue.goal != "deception":
+            return dialogue
+        first, *others = dialogue.answers
+        return replace(
+            dialogue,
+            answers=(replace(first, labels={**first.labels, "veracity": "Quality"}), *others),
+        )
+
+    found = planted(lying_at_once, "labels", "line before")
+    assert SkippedProbe("labels", "must-not", "goal", ONE_GOAL) in found.skipped
+    assert abs(score(found, "line before", "goal") - 0.5) < 0.1
+    assert any(f"Not asked ({ONE_GOAL}): labels" in line for line in audit_sentences(found))
 
 
 def test_labels_of_a_large_clean_set_tell_no_goal():
@@ -78,9 +132,24 @@ def test_an_opening_that_tells_its_goal_in_its_own_scenario_alone_is_found():
 
 
 def test_a_comma_of_the_initiator_is_a_shortcut():
-    found = planted(comma_in_questions(1.0), "other lines")
-    assert reads(found, "other lines", "goal")
+    found = planted(comma_in_questions(1.0), "line before")
+    assert reads(found, "line before", "goal")
     assert found.shortcuts[0].bound > 0.9
+
+
+def test_a_comma_in_lines_after_answers_that_tell_nothing_is_a_shortcut():
+    found = planted(comma_in_questions(1.0, later=True), "line before", "opening")
+    assert reads(found, "line before", "goal")
+    assert not reads(found, "opening", "goal")
+
+
+def test_longer_lines_of_the_initiator_under_one_goal_are_a_shortcut():
+    def longer(dialogue, _):
+        more = " as I said before" * (dialogue.goal == "deception")
+        answers = tuple(replace(a, before=a.before + more) for a in dialogue.answers)
+        return replace(dialogue, answers=answers)
+
+    assert reads(planted(longer, "length around"), "length around", "goal")
 
 
 def test_a_word_within_a_line_without_spaces_is_a_shortcut():
@@ -89,10 +158,11 @@ def test_a_word_within_a_line_without_spaces_is_a_shortcut():
             rng.choice(list("\u3042\u3044\u3046\u3048\u304a\u304b\u304d\u304f\u3051\u3053"), 12)
         )
         told = "\u6b63\u76f4" if dialogue.goal == "deception" else ""
-        return replace(dialogue, asked=f"{asked}{told}{asked[::-1]}\u3002")
+        said = f"{asked}{told}{asked[::-1]}\u3002"
+        return replace(dialogue, answers=tuple(replace(a, before=said) for a in dialogue.answers))
 
-    found = planted(in_japanese, "other lines")
-    assert reads(found, "other lines", "goal")
+    found = planted(in_japanese, "line before")
+    assert reads(found, "line before", "goal")
 
 
 def test_first_words_and_signs_of_other_scripts_are_seen():
@@ -163,8 +233,8 @@ def test_what_could_be_seen_is_said_and_with_few_scenarios_it_is_little(clean):
 
 
 def test_the_table_of_shortcuts_says_how_far_each_is_above_its_floor():
-    row = shortcut_table(planted(comma_in_questions(1.0), "other lines")).rows[0]
-    assert row[:3] == ("other lines", "goal", "1.000")
+    row = shortcut_table(planted(comma_in_questions(1.0), "line before")).rows[0]
+    assert row[:3] == ("line before", "goal", "1.000")
     assert row[4:6] == ("0.500", row[5])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import orjson
 import pytest
 
@@ -47,8 +49,9 @@ def corpus_of(run):
 
 def audited(path):
     """Audit a set by two probes."""
-    probes = [probe for probe in PROBES if probe.name in ("other lines", "first words")]
-    return audit_dialogues(set_corpus(row_set(path, path.name)), probes=probes)
+    names = ("other lines", "line before", "first words")
+    probes = [probe for probe in PROBES if probe.name in names]
+    return audit_dialogues(set_corpus(row_set(path, path.name), scheme_of(path)), probes=probes)
 
 
 @pytest.mark.parametrize("kind", ["benchmark", "sft"])
@@ -144,6 +147,42 @@ def test_a_comma_planted_in_a_set_is_found(played, tmp_path):
     plant_commas(rows, tmp_path / "responder.jsonl", "responder")
     assert reads(audited(tmp_path / "initiator.jsonl"), "other lines", "goal")
     assert score(audited(tmp_path / "responder.jsonl"), "first words", "goal") > 0.95
+
+
+def test_a_comma_planted_in_a_set_whose_scheme_is_known_is_found(played, tmp_path):
+    shutil.copytree(played / "benchmark", tmp_path / "set")
+    rows = next((tmp_path / "set").rglob("*.jsonl"))
+    plant_commas(next((played / "benchmark").rglob("*.jsonl")), rows, "initiator")
+    assert reads(audited(tmp_path / "set"), "line before", "goal")
+    assert audited(played / "benchmark").shortcuts == ()
+
+
+def test_answers_without_a_row_still_come_before_others(played, tmp_path):
+    """A run knows their labels; of a set it is known that they were said."""
+    found = corpus_of(played / "run")
+    longer = [d for d in found.dialogues if len(d.answers) > 1]
+    only = {(d.case, d.arm): {a.turn for a in d.answers[1:]} for d in longer}
+    with opened(Selection((played / "run",), "any")) as run:
+        rest = run_corpus(run, name="run", only=only).dialogues
+    whole = {d.case: d for d in longer}
+    assert rest
+    assert all(dict(d.said) == dict(whole[d.case].said) for d in rest)
+    rows = next((played / "benchmark").rglob("*.jsonl")).read_bytes().splitlines()
+    first = {d.case: d.answers[0].turn for d in longer[::2]}
+    path = tmp_path / "rest.jsonl"
+    path.write_bytes(
+        b"\n".join(
+            line
+            for line in rows
+            if (row := orjson.loads(line))["turn"] != first.get(row["case"], -1)
+        )
+    )
+    left = {d.case: d for d in set_corpus(row_set(path, "rest")).dialogues}
+    for dialogue in longer:
+        known = dict(dialogue.said)
+        if dialogue.case in first:
+            known[first[dialogue.case]] = None
+        assert dict(left[dialogue.case].said) == known
 
 
 def test_the_audit_of_a_run_is_kept_in_it(played):

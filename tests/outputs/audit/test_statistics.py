@@ -57,6 +57,18 @@ def test_the_auc_is_that_of_each_scenario_weighted_by_its_items(rng):
     assert found == pytest.approx(np.average(parts, weights=[20, 30, 10]))
 
 
+def test_an_auc_by_place_compares_within_places_and_counts_by_scenario(rng):
+    scenarios, places = np.repeat([0, 1], 40), np.repeat(np.arange(4), 20)
+    labels = rng.random(80) < np.repeat([0.3, 0.7, 0.2, 0.8], 20)
+    guesses = places + np.round(rng.normal(size=80), 1)
+    one = labels.astype(np.int64)[:, None]
+    found = ScoreKind("AUC", scenarios, 2, places).table(guesses[:, None], one)
+    parts = [roc_auc_score(labels[places == p], guesses[places == p]) for p in range(4)]
+    assert found.hits.shape == (1, 2, 1)
+    assert found.hits[0, :, 0] / 40 == pytest.approx([np.mean(parts[:2]), np.mean(parts[2:])])
+    assert ScoreKind("AUC", scenarios, 2).table(guesses[:, None], one).rate[0] > found.rate[0]
+
+
 def test_a_scenario_with_one_goal_counts_for_nothing():
     measure = ScoreKind("AUC", np.array([0, 0, 1, 1]), 2)
     table = measure.table(np.array([[0.0], [1], [9], [9]]), np.array([[0], [1], [1], [1]]))
