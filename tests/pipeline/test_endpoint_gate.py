@@ -52,7 +52,9 @@ async def test_answers_that_concern_nobody_who_waits_do_not_look_at_all_of_them(
     looked = []
     admit = gate._availability.admit
     monkeypatch.setattr(
-        gate._availability, "admit", lambda role, now: looked.append(role) or admit(role, now)
+        gate._availability,
+        "admit",
+        lambda role, now, **how: looked.append(role) or admit(role, now, **how),
     )
     for _ in range(20):
         await in_service(gate)

@@ -125,7 +125,7 @@ def test_the_report_of_a_run_shows_the_evaluation_beside_it_without_printed_rows
     without = hipo("report", str(run), "--no-embeddings")
     assert without.code == 0, without.err
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert f"hipo evaluate {run} --model" in page
+    assert f"hipo evaluate {run} --task TASK --model" in page
     write_sample(run / "evaluation", record((CONVERSATION,), scheme="hipo@2"), cases=12)
     beside = hipo("report", str(run), "--no-embeddings")
     assert (beside.code, "is about labels of hipo@2, the run has hipo@1" in beside.err) == (2, True)

@@ -46,7 +46,7 @@ def test_every_step_from_a_run_to_its_data_set_can_be_typed(hipo: Hipo) -> None:
     assert Path(f"sets/{RUN}").is_dir()
     assert hipo(*words(told, "report", " writes a page")).code == 0
     heard = hipo("verify", RUN, "--juror", "offline/rules").out
-    assert words(heard, "metrics strategic") == ["metrics", "strategic", RUN]
+    assert words(heard, "agreement") == ["agreement", RUN, "--of", "juror"]
 
 
 def test_every_command_of_a_report_can_be_typed(hipo: Hipo) -> None:
@@ -57,7 +57,15 @@ def test_every_command_of_a_report_can_be_typed(hipo: Hipo) -> None:
     assert ["verify", RUN] in commands
     assert all(RUN in command for command in commands)
     evaluate = next(command for command in commands if command[0] == "evaluate")
-    assert evaluate[1:] == [RUN, "--model", "PROVIDER/NAME", "-o", f"{RUN}/evaluation"]
+    assert evaluate[1:] == [
+        RUN,
+        "--task",
+        "TASK",
+        "--model",
+        "PROVIDER/NAME",
+        "-o",
+        f"{RUN}/evaluation",
+    ]
 
 
 def test_what_mends_a_damaged_run_can_be_typed(hipo: Hipo) -> None:
