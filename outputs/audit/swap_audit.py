@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from outputs.audit.auditing import check_installed
 from outputs.audit.findings import Audit
 from outputs.audit.null_labels import codes
@@ -39,7 +37,7 @@ def audit_swaps(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit:
         UsageError: a package is missing, or no line is scored with both facts.
     """
     check_installed()
-    own, other = (dict(_scored(rows, shown, most, seed)) for shown in ("own", "other"))
+    own, other = _scored(rows, most, seed)
     both = [line for line in own if line in other]
     if not both:
         raise UsageError(
@@ -66,13 +64,19 @@ def audit_swaps(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit:
     )
 
 
-def _scored(rows: RowSet, shown: str, most: int, seed: int) -> Iterator[tuple[str, Row]]:
-    """Yield the scored items that show one kind of fact, by line."""
+def _scored(rows: RowSet, most: int, seed: int) -> tuple[dict[str, Row], dict[str, Row]]:
+    """Return the scored items by line: those that show its own fact, and those that show another."""
+    found: dict[str, dict[str, Row]] = {"own": {}, "other": {}}
     count = sum(1 for _ in rows.rows())
     for row in rows.rows():
-        if (row.get("status"), row.get("shown")) == ("scored", shown) and isinstance(
-            row.get("fact_text"), str
+        by_line = found.get(str(row.get("shown")))
+        if (
+            by_line is None
+            or row.get("status") != "scored"
+            or not isinstance(row.get("fact_text"), str)
         ):
-            line = str(row["line"])
-            if is_drawn(line, count, most, seed):
-                yield line, row
+            continue
+        line = str(row["line"])
+        if is_drawn(line, count, most, seed):
+            by_line[line] = row
+    return found["own"], found["other"]

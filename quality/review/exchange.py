@@ -22,6 +22,8 @@ LEAD = "lead_s"
 CONFIRMED, REJECTED = "confirmed", "rejected"
 FACTS_TITLE = "What one of the people alone knows"
 """What stands above the private facts of a dialogue."""
+FALSE_CLAIM = "So it would be false to say or imply"
+"""What stands before each claim that a fact makes false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def facts_text(exhibit: ReviewDialogue) -> str:
     lines = []
     for fact in exhibit.facts:
         lines.append(f"{enumerated(fact.knowers)}: {fact.text}")
-        lines += [f"So it would be false to say or imply: {claim}" for claim in fact.false_claims]
+        lines += [f"{FALSE_CLAIM}: {claim}" for claim in fact.false_claims]
     return "\n".join(lines)
 
 

@@ -26,7 +26,7 @@ from reportlab.platypus import (
     Spacer,
 )
 
-from quality.review.exchange import Outgoing, dimensions_of
+from quality.review.exchange import FALSE_CLAIM, Outgoing, dimensions_of
 from quality.review.forms import FormField
 from scenarios.errors import UsageError
 from scenarios.plural import enumerated
@@ -130,10 +130,7 @@ def _dialogue(
     for fact in exhibit.facts if study.shows_fact else ():
         who = enumerated([f"the {name}" for name in fact.knowers])
         verb = "knows" if len(fact.knowers) == 1 else "know"
-        false = "".join(
-            f"<br/>So it would be false to say or imply: {_text(claim)}"
-            for claim in fact.false_claims
-        )
+        false = "".join(f"<br/>{FALSE_CLAIM}: {_text(claim)}" for claim in fact.false_claims)
         said = f"<b>Only {_text(who)} {verb}:</b> {_text(fact.text)}{false}"
         yield Paragraph(said, styles["fact"])
     for utterance in exhibit.utterances:

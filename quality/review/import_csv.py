@@ -7,8 +7,9 @@ import io
 from collections.abc import Sequence
 
 from quality.review.exchange import LEAD, Incoming, dimensions_of, split_name
-from quality.review.spreadsheet import OPINION, SEPARATOR, SHOWN, columns
+from quality.review.spreadsheet import OPINION, SEPARATOR, columns
 from quality.tables.formulas import is_number, original
+from quality.tables.header import SHOWN
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
 

@@ -23,6 +23,7 @@ from quality.review.exchange import (
 )
 from quality.review.forms import FormField
 from quality.tables.formulas import neutral
+from quality.tables.header import SHOWN
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
@@ -30,8 +31,6 @@ from scenarios.terms import LabelValue
 SEPARATOR = " | "
 """Between several labels in one cell."""
 OPINION = (ISSUE, ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
-SHOWN = ("the scene", "private fact", "whole dialogue", "possible answers")
-"""What somebody who fills in a sheet has to see. No dimension can be called so: ids have no space."""
 
 
 def columns(scheme: Scheme) -> list[str]:

@@ -43,9 +43,10 @@ ASIDE: Final = (
 """Columns that say more about an item and are never answers."""
 REVIEW: Final = ("item", "scenario", "category", "utterance", "annotator", "note", "lead_s")
 """Columns that stand together in the sheets of ``hipo review export --to csv`` alone."""
+SHOWN: Final = ("the scene", "private fact", "whole dialogue", "possible answers")
+"""What somebody who fills in such a sheet has to see. No dimension can be called so: ids have no space."""
 REVIEW_ASIDE: Final = (
-    "scenario", "category", "issue", "issue_reason", "scenario_problem", "lead_s",
-    "the scene", "private fact", "whole dialogue", "possible answers",
+    "scenario", "category", "issue", "issue_reason", "scenario_problem", "lead_s", *SHOWN,
 )  # fmt: skip
 """Columns of such a sheet that are no labels; times of imported answers are not known."""
 KNOWN: Final = (*ITEM, *ANNOTATOR, *DIMENSION, *VALUE, *DIALOGUE, *SECONDS, *GOLD)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
 
 from hipo.app.options.values import split
 from hipo.cli.terminal.console import columns, one_line, plain
 from hipo.cli.terminal.wrapping import terminal_width
-from pipeline.store.queries.listing import DialogueListing, ListedDialogue, ListingFilter
+from pipeline.store.queries.listing import ListedDialogue, ListingFilter
 from scenarios.arms import Arm
 from scenarios.errors import UsageError
-from scenarios.spelling import suggestion
 from scenarios.verdicts import VERDICTS
 
 UNDECIDED = "undecided"
-_OPTIONS = {
-    "scenarios": "--scenario", "facts": "--fact", "goals": "--goal", "strategies": "--strategy",
-    "flags": "--flag", "labels": "--label",
-}  # fmt: skip
-"""Options that take names, by the field of the filter."""
 FEWEST_WORDS = 24
 """Columns of the first words, however narrow the window is."""
 
@@ -67,23 +61,6 @@ def listing_filter(
         flags=split(flag) or None,
         labels=labels or None,
     )
-
-
-def without_dialogue(wanted: ListingFilter, listing: DialogueListing) -> Iterator[str]:
-    """Say of every name of a filter that no dialogue of the run has which ones there are."""
-    for field, option in _OPTIONS.items():
-        asked = getattr(wanted, field) or ()
-        held = listing.held(field) if asked else []
-        known = {name.casefold() for name in held}
-        for one in asked:
-            name = one if isinstance(one, str) else "=".join(part for part in one if part)
-            if field == "labels" and "=" not in name:
-                there = any(label.partition("=")[2] == name.casefold() for label in known)
-            else:
-                there = name.casefold() in known
-            if not there:
-                hint = suggestion(name, held, listing="there are") or "there are none"
-                yield f"{option} {name}: no dialogue of the run has it; {hint}"
 
 
 def listed_as_json(listed: ListedDialogue, arm: Arm) -> dict[str, object]:

@@ -15,7 +15,6 @@ from hipo.cli.show.dialogue_list import (
     listed_as_text,
     listing_filter,
     short_id,
-    without_dialogue,
 )
 from hipo.cli.terminal.console import Format, write_json
 from hipo.cli.terminal.errors import ExitCode, say
@@ -80,7 +79,10 @@ def show(
         rows = listing.listed(wanted, count=most + 1, skip=skip)
         if not rows and wanted != ListingFilter():
             # A list that is not empty does without scheme and scenarios.
-            from hipo.cli.show.unknown_names import refuse_unknown  # noqa: PLC0415
+            from hipo.cli.show.unknown_names import (  # noqa: PLC0415
+                refuse_unknown,
+                without_dialogue,
+            )
 
             refuse_unknown(folder, wanted, arms)
             for line in without_dialogue(wanted, listing):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pipeline.run_material import RunMaterial, load_material
-from pipeline.store.queries.listing import ListingFilter
+from pipeline.store.queries.listing import DialogueListing, ListingFilter
 from pipeline.store.run_store import RunStore
 from scenarios.arms import Arm
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
+
+_OPTIONS = {
+    "scenarios": "--scenario", "facts": "--fact", "goals": "--goal", "strategies": "--strategy",
+    "flags": "--flag", "labels": "--label",
+}  # fmt: skip
+"""Options that take names, by the field of the filter."""
 
 
 def refuse_unknown(folder: Path, wanted: ListingFilter, arms: Mapping[str, Arm]) -> None:
@@ -39,6 +45,23 @@ def refuse_unknown(folder: Path, wanted: ListingFilter, arms: Mapping[str, Arm])
         facts = (fact.id for one in material.scenarios.values() for fact in one.facts)
         _refuse("--fact", wanted.facts, facts, "facts of this run")
     _refuse_labels(wanted, material)
+
+
+def without_dialogue(wanted: ListingFilter, listing: DialogueListing) -> Iterator[str]:
+    """Say of every name of a filter that no dialogue of the run has which ones there are."""
+    for field, option in _OPTIONS.items():
+        asked = getattr(wanted, field) or ()
+        held = listing.held(field) if asked else []
+        known = {name.casefold() for name in held}
+        for one in asked:
+            name = one if isinstance(one, str) else "=".join(part for part in one if part)
+            if field == "labels" and "=" not in name:
+                there = any(label.partition("=")[2] == name.casefold() for label in known)
+            else:
+                there = name.casefold() in known
+            if not there:
+                hint = suggestion(name, held, listing="there are") or "there are none"
+                yield f"{option} {name}: no dialogue of the run has it; {hint}"
 
 
 def _refuse_labels(wanted: ListingFilter, material: RunMaterial) -> None:
