@@ -80,7 +80,7 @@ def _at_once(recipe: Recipe) -> float:
 
 def run(*, quick: bool = False) -> list[Row]:
     """Measure three rounds of each and take the medians of the ratios."""
-    recipe = _recipe(1000 if quick else 3000, {"model": "offline/rules"}, 32)
+    recipe = _recipe(1000 if quick else 2000, {"model": "offline/rules"}, 32)
     rounds = [
         (_ALONE.play(recipe)[0], _BESIDE.play(recipe)[0], _at_once(recipe)) for _ in range(ROUNDS)
     ]
