@@ -22,8 +22,8 @@ from hipo.app.running.ledgers import run_ledger
 from hipo.app.running.watching import Silent
 from hipo.app.runs.resumption import prepare_for
 from pipeline.endpoints.gate import EndpointGates
-from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.run_link import LocalRun
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.playing.engine import Engine
 from pipeline.playing.runner import Progress, RunOutcome

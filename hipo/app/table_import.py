@@ -30,10 +30,11 @@ from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 
 NO_WORDS = "(no words)"
+"""What a turn says whose cell is empty: its place is kept."""
 LANGUAGE: Final = "language"
 """What maps call the column of the code of the language that is spoken."""
 ENGLISH: Final = "en"
-"""What a turn says whose cell is empty: its place is kept."""
+"""The language of a dialogue of which no code is told."""
 MOST_PEOPLE = 12
 LONGEST_VALUE = 80
 """Characters of what a dialogue can be grouped by."""

@@ -17,7 +17,7 @@ from pipeline.batches.journey import Journey, WaitingRequest
 from pipeline.batches.surroundings import BatchRules, Surroundings
 from pipeline.endpoints.endpoint import Unsettled
 from pipeline.endpoints.gate import EndpointGates
-from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.batch_api import BatchApi, BatchLine
 from pipeline.providers.batch_results import custom_id
 from pipeline.providers.protocol import Provider, Reply, Request

@@ -12,7 +12,12 @@ from typing import Protocol
 from pipeline.endpoints.capabilities import EndpointCapabilities, SamplesProbe, StructureProbe
 from pipeline.endpoints.run_link import Permit, PermitRequest, RunLink, Settlement
 from pipeline.endpoints.schema_evidence import keeps_to_schema
-from pipeline.endpoints.tries import Tries, refuse_small_context, refuse_wrong_address
+from pipeline.endpoints.tries import (
+    Tries,
+    refuse_small_context,
+    refuse_unknown_model,
+    refuse_wrong_address,
+)
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.outcome import outcome_of
 from pipeline.providers.prices import Price
@@ -236,6 +241,9 @@ class Endpoint:
             batch = samples.fewer(wanted_batch)
             request = self._request(wanted, batch, probe, tries.patience)
             bound, permit = await self._permit(request, role, changed=changed)
+            if self._is_outdated(request, probe, len(samples.fewer(batch))):
+                self.link.give_back(permit)
+                continue
             account = AttemptAccount(
                 request,
                 batch,
@@ -248,7 +256,8 @@ class Endpoint:
                 choices = await self._attempt(request, account, permit, record)
             except ProviderError as error:
                 before = self._has_answered(role, permit)
-                refuse_wrong_address(error, answered=self._serves(permit), role_answered=before)
+                serves = self._serves(permit)
+                refuse_wrong_address(error, self.address, answered=serves, role_answered=before)
                 refuse_small_context(error, self.name, role, answered=before)
                 may_instruct = self.structured == "auto"
                 changed = (
@@ -260,6 +269,7 @@ class Endpoint:
                     continue
                 delay = tries.pause_after(error, permit)
                 if delay is None:
+                    refuse_unknown_model(error, self.address)
                     raise
                 self._log_retry(error, delay)
                 await pause(delay, self.link.stop.check, self.sleep)
@@ -310,6 +320,12 @@ class Endpoint:
             bounds=wanted.bounds if probe.bounds_texts() else {},
             patience=patience,
         )
+
+    def _is_outdated(self, request: Request, probe: StructureProbe, samples: int) -> bool:
+        """Whether others have learnt, while a request waited, that it is taken in another form alone."""
+        form = request.structured, request.omit, bool(request.bounds) and not probe.bounds_texts()
+        takes = probe.mode(), self.capabilities.omit, False
+        return self.sender.takes_permit and (form != takes or request.n != samples)
 
     async def _permit(self, request: Request, role: str, *, changed: bool) -> tuple[Bound, Permit]:
         """Wait until limits, budget and the endpoint itself allow a request.

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pipeline.endpoints.outage import Admission, Availability, OutageNews, WaitRules
+from pipeline.endpoints.outage import Admission, Availability, OutageNews
 from pipeline.endpoints.signs import CallSign
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.stopping.awaited import AwaitedEndpoints
 from pipeline.stopping.stop import UNAVAILABLE, Stop, Stopped

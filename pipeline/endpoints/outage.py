@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pipeline.endpoints.signs import CallSign, Sign
+from pipeline.endpoints.wait_rules import WaitRules
 from scenarios.durations import in_words
 from scenarios.quick_records import quickly_made
 
@@ -24,31 +25,6 @@ LONGEST_SAID = 200
 """Characters of an error that are told of an outage."""
 EARLY_TRIES = 20
 """Tries of an outage after which the pauses between them are twice as long."""
-
-
-@dataclass(frozen=True, slots=True)
-class WaitRules:
-    """How long an endpoint is waited for and how often it is tried; all times in seconds."""
-
-    wait_s: float = 3600.0
-    """How long nothing may come of an endpoint before the run stops; 0 does not wait."""
-    confirm_s: float = 1.0
-    """Pause before the second try, which tells an outage from a moment's fault."""
-    probe_s: float = 15.0
-    """Pause between tries."""
-    unserved_s: float = 10.0
-    """Time without one success after which refusals to serve count as an outage."""
-    alone_s: float = 30.0
-    """How long a call that was let through alone holds the others back."""
-    after_refusal_s: float = 2.0
-    """How long nobody follows a first call that was refused: it probably ends the run."""
-    at_first_s: float = 60.0
-    """Time of nothing but errors after which one that never answered is given up: a request has not
-    used up its attempts by then, so that no case has failed."""
-    silent_at_first_s: float = 900.0
-    """The same of nothing but silence: a model may have to be loaded first."""
-    refused_s: float = 120.0
-    """The least time of nothing but refusals for the rate after which the run stops."""
 
 
 @quickly_made
@@ -184,9 +160,8 @@ class Availability:
 
     def _admission(self, role: str, *, outage: bool = False, alone: bool = False) -> Admission:
         self._admissions += 1
-        role_answered = role in self._answered or self._answered_before(role)
-        answered = bool(self._answered)
-        return Admission(self._admissions, role, outage, role_answered, answered, alone)
+        before = role in self._answered or self._answered_before(role)
+        return Admission(self._admissions, role, outage, before, bool(self._answered), alone)
 
     def holds(self, admission: Admission) -> bool:
         """Return whether an admission is still good: an outage may have begun since."""
@@ -227,6 +202,8 @@ class Availability:
             del self._alone[admission.role]
             if sign == "refused":
                 self._nobody_until = now + self._rules.after_refusal_s
+            elif came.sign == "failed" and came.status is not None:
+                self._nobody_until = now + self._rules.in_another_form_s
         if sign == "answered":
             self._answered.add(admission.role)
             self._let_all_in(admission.role)

@@ -10,10 +10,12 @@ from pipeline.providers.errors import (
     ProviderError,
     ServerFault,
     TimedOut,
+    UnknownModel,
     Unreachable,
 )
 from pipeline.providers.failures import NotConnected, NoTls, WrongPlace
 from pipeline.providers.outcome import outcome_of
+from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.providers.retry import Backoff
 from scenarios.errors import UsageError
 
@@ -49,7 +51,9 @@ class Tries:
         return (self.unserved if unavailable else self.failures).after(error)
 
 
-def refuse_wrong_address(error: ProviderError, *, answered: bool, role_answered: bool) -> None:
+def refuse_wrong_address(
+    error: ProviderError, address: ModelAddress, *, answered: bool, role_answered: bool
+) -> None:
     """Raise what the user has to mend where there is no model at the address, or no TLS with it.
 
     Once the endpoint answered, it is an outage like any other; a page, as proxies show while what is
@@ -57,6 +61,7 @@ def refuse_wrong_address(error: ProviderError, *, answered: bool, role_answered:
 
     Args:
         error: what a request ended with.
+        address: where it was sent.
         answered: whether the endpoint answered anything before, in this process.
         role_answered: whether it answered the role of the request before, in this run.
 
@@ -64,8 +69,34 @@ def refuse_wrong_address(error: ProviderError, *, answered: bool, role_answered:
         UsageError: it is the address.
     """
     page = isinstance(error, WrongPlace) and not role_answered
-    if (page or isinstance(error, NoTls)) and not answered:
-        raise UsageError(error.message, error.hint)
+    if page and not answered:
+        raise UsageError(_told_of(address, error), error.hint)
+    if isinstance(error, NoTls) and not answered:
+        raise UsageError(error.message, error.hint)  # it names the address
+
+
+def refuse_unknown_model(error: ProviderError, address: ModelAddress) -> None:
+    """Do nothing unless an endpoint has no such model, which ends the run.
+
+    Raises:
+        UnknownModel: it says so; now with the name of the endpoint, of which a run may have several.
+    """
+    if isinstance(error, UnknownModel):
+        raise UnknownModel(
+            _told_of(address, error),
+            hint=error.hint,
+            status=error.status,
+            request_id=error.request_id,
+            field=error.field,
+        ) from error
+
+
+def _told_of(address: ModelAddress, error: ProviderError) -> str:
+    """Return what an error says, after the model and where it was asked for."""
+    where = f" at {address.base_url}" if address.base_url else ""
+    told = error.status is None or f"{error.status}" in error.message
+    status = "" if told else f"status {error.status}: "
+    return f"{address.name}{where}: {status}{error.message}"
 
 
 def refuse_small_context(error: ProviderError, name: str, role: str, *, answered: bool) -> None:

@@ -148,12 +148,12 @@ async def _listening(address: str) -> str:
     """
     found = await asyncio.to_thread(_found_by_ray) if address == "auto" else address
     host, _, port = found.rpartition(":")
-    if not (host.strip("[]") and port.isdecimal() and int(port) < 1 << 16):
+    if not (host.strip("[]") and "/" not in host and port.isdecimal() and int(port) < 1 << 16):
         raise UsageError(f"--ray-address: found {address!r}, expected auto or HOST:PORT")
     try:
         connecting = asyncio.open_connection(host.strip("[]"), int(port))
         _, writer = await asyncio.wait_for(connecting, ANSWER_S)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # no name of a host: UnicodeError
         why = f"no answer within {ANSWER_S:.0f} s" if isinstance(error, TimeoutError) else error
         raise UsageError(
             f"no Ray cluster can be reached at {found}{' (auto)' * (found != address)}: {why}",

@@ -165,6 +165,8 @@ def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
         ("auto", "no Ray cluster can be reached at 127.0.0.1:{closed} (auto): "),
         ("head", "--ray-address: found 'head', expected auto or HOST:PORT"),
         ("head:70000", "--ray-address: found 'head:70000', expected auto or HOST:PORT"),
+        ("ray://head:10001", "--ray-address: found 'ray://head:10001', expected auto or HOST:PORT"),
+        ("head..cluster:6379", "no Ray cluster can be reached at head..cluster:6379: "),
     ],
 )
 def test_an_address_where_nothing_listens_is_refused_at_once(

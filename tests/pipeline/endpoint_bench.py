@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from pipeline.endpoints.capabilities import EndpointCapabilities
 from pipeline.endpoints.endpoint import DirectSender, Endpoint, SampleRequest
 from pipeline.endpoints.gate import EndpointGates
-from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.run_link import LocalRun
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits, loop_time

@@ -8,8 +8,8 @@ from pipeline.calls.client import Client
 from pipeline.calls.records import CallContext
 from pipeline.endpoints.endpoint import DirectSender, Endpoint
 from pipeline.endpoints.gate import EndpointGates
-from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.run_link import LocalRun
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.retry import RetryPolicy

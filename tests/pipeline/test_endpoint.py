@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.errors import (
     BadRequest,
     FieldRejected,
@@ -187,9 +187,20 @@ async def test_a_404_that_names_no_model_is_known_after_the_tries_of_one_call(se
         for call in waiting:
             call.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        with pytest.raises(UnknownModel, match="Not Found"):
+        with pytest.raises(UnknownModel, match=f"m at {server.openai_url}: status 404: Not Found"):
             await ended.pop()
         assert [attempt.structured for attempt in b.attempts] == ["native", "native", "instruct"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("names_it", [True, False])
+@pytest.mark.parametrize("status", [400, 404])
+async def test_what_an_endpoint_does_not_take_is_found_out_by_one_call(server, status, names_it):
+    server.faults = Faults(no_schema=status, names_schema=names_it)
+    async with bench(server, rules=WaitRules(), bounds_texts=True) as b:
+        await asyncio.gather(*(b.ask(seed=number) for number in range(8)))
+        forms = [attempt.structured for attempt in b.attempts]
+        assert forms == ["native", "native", *["instruct"] * 8]
 
 
 @pytest.mark.anyio

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from pipeline.endpoints.gate import EndpointGates
-from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.signs import CallSign
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.stopping.stop import UNAVAILABLE, Stop, Stopped
 

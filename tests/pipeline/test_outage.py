@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from pipeline.endpoints.outage import CASES_IN_A_ROW, Availability, WaitRules
+from pipeline.endpoints.outage import CASES_IN_A_ROW, Availability
 from pipeline.endpoints.signs import CallSign, call_sign
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.store.call_rows import RequestRow
 
 URL = "http://127.0.0.1:8000/v1"
@@ -96,6 +97,23 @@ def test_a_first_call_that_was_refused_goes_again_at_once_in_another_form():
     assert w.admit(changed=True) is None, "it goes alone, too"
     w.settle(again, "refused")
     assert w.admit() is None
+
+
+def test_a_first_call_that_was_not_taken_as_it_is_goes_again_before_others_do():
+    w = Watched()
+    w.settle(w.admit(), "failed", 400)
+    assert w.admit() is None
+    assert w.it.next_change(w.now) == RULES.in_another_form_s
+    again = w.admit(changed=True)
+    assert again is not None
+    w.settle(again, "answered")
+    assert w.admit() is not None
+
+
+def test_after_a_first_call_that_has_no_other_form_another_one_goes():
+    w = Watched()
+    w.settle(w.admit(), "failed", 400)
+    assert w.after(RULES.in_another_form_s).admit() is not None
 
 
 def test_until_anything_was_answered_calls_of_every_role_wait_for_one_another():

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.signs import CallSign
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, ServerFault, TimedOut
 from pipeline.providers.failures import NotConnected, NoTls, WrongPlace, timed_out

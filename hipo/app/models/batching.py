@@ -14,7 +14,7 @@ from hipo.app.running.watching import Watcher
 from pipeline.batches.batcher import Batcher, BatchSender, digest_of
 from pipeline.batches.surroundings import BatchRules
 from pipeline.endpoints.endpoint import DirectSender, Sender
-from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.foreign import ForeignProvider
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import PROVIDERS

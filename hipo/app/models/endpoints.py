@@ -13,8 +13,8 @@ from pipeline.calls.client import Client, InFlight
 from pipeline.endpoints.capabilities import EndpointCapabilities
 from pipeline.endpoints.endpoint import DirectSender, Endpoint
 from pipeline.endpoints.gate import EndpointGates
-from pipeline.endpoints.outage import WaitRules
 from pipeline.endpoints.run_link import LocalRun, RunLink
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.places import places_at
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits

@@ -61,7 +61,7 @@ class MergedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _MergedRun:
+class _MergeSource:
     folder: Path
     material: RunMaterial
     identity: RunIdentity
@@ -135,7 +135,7 @@ def _check_new(output: Path) -> None:
     check_output(output)
 
 
-def _read(folder: Path) -> _MergedRun:
+def _read(folder: Path) -> _MergeSource:
     """Read what a run was made with.
 
     Raises:
@@ -151,10 +151,10 @@ def _read(folder: Path) -> _MergedRun:
             "only runs that hipo generate or hipo import made can be merged",
         )
     shards = {str(config.recipe.get("shard") or "") for config in material.configs}
-    return _MergedRun(folder, material, joined(identities), frozenset(shards - {""}), quota)
+    return _MergeSource(folder, material, joined(identities), frozenset(shards - {""}), quota)
 
 
-def _refuse_different(first: _MergedRun, other: _MergedRun) -> None:
+def _refuse_different(first: _MergeSource, other: _MergeSource) -> None:
     """Refuse to merge runs whose dialogues are made in different ways; which cases is no matter."""
     changes = differences(first.identity, other.identity)
     changes = changes or differences(other.identity, first.identity)
@@ -167,7 +167,7 @@ def _refuse_different(first: _MergedRun, other: _MergedRun) -> None:
         )
 
 
-def _plan(sources: Sequence[_MergedRun]) -> Plan | None:
+def _plan(sources: Sequence[_MergeSource]) -> Plan | None:
     """Return the largest plan that the runs are parts of.
 
     None where there is none, as all cases were imported or drawn for quotas, or it cannot be made
@@ -187,7 +187,7 @@ def _plan(sources: Sequence[_MergedRun]) -> Plan | None:
     return None
 
 
-def _configuration(sources: Sequence[_MergedRun], plan: Plan | None) -> RunConfiguration:
+def _configuration(sources: Sequence[_MergeSource], plan: Plan | None) -> RunConfiguration:
     """Return what the new run goes on with: the recipe of the first, of all shards and cases."""
     newest = sources[0].material.configs[-1]
     identity = joined([source.identity for source in reversed(sources)])
@@ -226,7 +226,7 @@ def _pending(store: RunStore, arms: Sequence[str], cases: Iterable[Case]) -> int
     return sum(len(store.pending(chunk, arm)) for chunk in chunks(cases, CHUNK) for arm in arms)
 
 
-def _quota_notes(sources: Sequence[_MergedRun], kept: MaterialItem | None) -> Iterator[str]:
+def _quota_notes(sources: Sequence[_MergeSource], kept: MaterialItem | None) -> Iterator[str]:
     """Say which quota the new run has where the runs had different ones."""
     quotas = [(source.folder, source.quota) for source in sources if source.quota is not None]
     others = [str(folder) for folder, quota in quotas if quota != kept]
@@ -238,7 +238,7 @@ def _quota_notes(sources: Sequence[_MergedRun], kept: MaterialItem | None) -> It
         )
 
 
-def _missing_shards(sources: Sequence[_MergedRun]) -> tuple[str, ...]:
+def _missing_shards(sources: Sequence[_MergeSource]) -> tuple[str, ...]:
     """Return the shards of each division of the plan that no run is of."""
     there = {Shard.parse(text) for source in sources for text in source.shards}
     return tuple(

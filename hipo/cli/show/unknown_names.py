@@ -92,5 +92,5 @@ def _refuse(option: str, names: Iterable[str] | None, known: Iterable[str], list
 def _unknown(option: str, name: str, known: Iterable[str], listing: str) -> UsageError:
     return UsageError(
         f"{option}: found {name!r}, which is none of this run's",
-        suggestion(name, known, listing=listing),
+        suggestion(name, known, listing=listing) or f"{listing}: none",
     )

@@ -25,6 +25,7 @@ from tests.conftest import MadeOnce
 from tests.factories import make_dialogue
 from tests.hipo.cli.conftest import Hipo
 
+FORMATS = Path(__file__).parents[3] / "examples" / "formats"
 STATE_KEYS = [
     "name", "folder", "state", "planned", "generated", "failed", "pending", "calls",
     "cached_calls", "tokens", "cost_usd", "unpriced_calls", "charged", "arms", "verification",
@@ -155,6 +156,13 @@ def test_a_name_that_the_run_does_not_know_is_no_empty_list(
             in refused.err
         )
         assert hint in " ".join(refused.err.split())
+
+
+def test_a_run_that_has_nothing_of_what_is_asked_for_says_so(hipo: Hipo) -> None:
+    hipo("import", str(FORMATS / "trial.csv"), "--map", "cobra", "-o", "hearing")
+    refused = hipo("show", "hearing", "--fact", "alibi")
+    assert refused.code == 2
+    assert "facts of this run: none" in refused.err
 
 
 def test_a_label_of_the_scheme_that_nobody_declared_is_an_empty_list(hipo: Hipo, run: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hipo.app.generation.generate import generate
 from hipo.app.running.watching import Silent
-from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.providers.anthropic_batches import AnthropicBatches
 from pipeline.providers.openai_batches import OpenAIBatches
 from scenarios.errors import UsageError

@@ -99,7 +99,7 @@ async def test_others_do_not_wait_for_a_call_that_a_halted_worker_makes_alone(
 async def test_workers_that_have_not_joined_or_do_not_leave_are_ended_once_a_run_is_over(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver_module, "FAREWELL_S", 0.01)
+    monkeypatch.setattr(driver_module, "FAREWELL_S", 1.0)
     killed = list[str]()
     bench = Bench(store)
     async with bench.driving(1):

@@ -16,7 +16,7 @@ from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Silent
 from hipo.app.study import study
 from hipo.app.verification.verify import verify
-from pipeline.endpoints.outage import WaitRules
+from pipeline.endpoints.wait_rules import WaitRules
 from pipeline.offline_judge.engine import answer as judge_answer
 from pipeline.playing.runner import Progress
 from pipeline.providers.retry import RetryPolicy
