@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from quality.review.spreadsheet import SEPARATOR
+from quality.tables.header import SEPARATOR
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue
 

@@ -156,7 +156,7 @@ class RunMaterial:
         Raises:
             UsageError, StoreDamaged: see :meth:`scenario_of`.
         """
-        return as_told(self.scenario_of(case), self.axes, case.variation)
+        return as_told(self.scenario_of(case), self.axes_of(case), case.variation)
 
     def refuse_odd(self, dialogue: Dialogue, scenario: Scenario) -> None:
         """Do nothing where those speak who are in the scene, and declare labels of the scheme.
@@ -213,6 +213,28 @@ class RunMaterial:
         stored = {name: self._content("axis", name, hash_) for name, hash_ in drawn.items()}
         axes = {n: self._parsed(f"axis {n}", _axis, c) for n, c in stored.items()}
         return {name: axis for name, axis in axes.items() if axis is not None}
+
+    def axes_of(self, case: Case) -> Mapping[str, Axis]:
+        """Return the axes with what was drawn for a case, of each the newest version that has it.
+
+        A run may go on with other axes than those that its first cases were drawn from. What has no
+        texts, as opening wordings, is not among them.
+        """
+        drawn = dict(case.variation)
+        found: dict[str, Axis] = {}
+        for name, axis in self._axes_ever:
+            values = {drawn[key] for key in axis.keys(name) if key in drawn}
+            if values and values <= {value.id for value in axis.values}:
+                found.setdefault(name, axis)
+        ordered = dict.fromkeys([*self.axes, *found])
+        return {name: found[name] for name in ordered if name in found}
+
+    @cached_property
+    def _axes_ever(self) -> tuple[tuple[str, Axis], ...]:
+        """All versions of the axes that are stored, the newest first."""
+        stored = [(name, text) for (kind, name, _), text in self.items.items() if kind == "axis"]
+        axes = [(name, self._parsed(f"axis {name}", _axis, text)) for name, text in stored[::-1]]
+        return tuple((name, axis) for name, axis in axes if axis is not None)
 
     @property
     def tactics(self) -> Mapping[str, object] | None:

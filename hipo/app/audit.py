@@ -99,7 +99,8 @@ def audit_export(folder: Path, selection: Selection, name: str) -> Audit:
         return audit_swaps(rows)
     with opened(selection) as found:
         corpus = run_corpus(found, name=name, only=turns_of(rows))
-        if not corpus.dialogues:
+        goals = {dialogue.goal for dialogue in corpus.dialogues}
+        if not goals or (len(goals) == 1 and not corpus.dimensions):
             raise UsageError(
                 "--max-shortcut finds no labels of answers in this kind of rows", "leave it out"
             )

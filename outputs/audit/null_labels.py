@@ -89,7 +89,7 @@ class DealtLabels:
 
 @dataclass(frozen=True)
 class SwappedSides:
-    """Swaps the two sides of preference pairs, those of one place of a dialogue together."""
+    """Swaps the two sides of pairs, those of one place together."""
 
     places: Integers
     """Of each item, numbered from 0."""

@@ -41,7 +41,8 @@ class PreferencePairs:
     labels: tuple[tuple[Mapping[str, str], Mapping[str, str]], ...]
     scenario_names: tuple[str, ...]
     places: Integers
-    """The utterance of a dialogue that each pair is about, numbered: its pairs share a side."""
+    """What chance swaps the sides of together, numbered: the pairs of one utterance share a side, and
+    those of swap items the facts of their scenario."""
     dialogues: int
 
     @cached_property

@@ -87,6 +87,11 @@ def set_corpus(
         for one in gathered.values()
         if one.labelled(dimensions)
     ]
+    if scheme is not None and not dimensions:
+        raise UsageError(
+            f"{rows.name}: by the scheme {scheme.name} no speaker declares one label for an answer",
+            "there is nothing that an audit could guess",
+        )
     if not dialogues:
         raise UsageError(
             f"{rows.name}: no row holds the labels of an answer",

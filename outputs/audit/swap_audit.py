@@ -47,11 +47,12 @@ def audit_swaps(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit:
     lines = [own[line] for line in both]
     alone = len(own) + len(other) - 2 * len(both)
     told = (f"{plural(alone, 'scored item')} left out, as the other one of the line is not there",)
+    scenarios = tuple(str(row["scenario"]) for row in lines)
     pairs = PreferencePairs(
         tuple((str(own[line]["fact_text"]), str(other[line]["fact_text"])) for line in both),
         tuple(({}, {}) for _ in both),
-        tuple(str(row["scenario"]) for row in lines),
-        codes(both),
+        scenarios,
+        codes(scenarios),  # the few facts of a scenario stand beside many lines
         len({(row.get("case"), row.get("arm")) for row in lines}),
     )
     return audit_pairs(

@@ -40,9 +40,10 @@ from scenarios.errors import UsageError
 
 def unverified(run: Gathered) -> Remark:
     """Return the remark of a section that needs judges, and labels that they can be held against."""
-    if run.verified:
+    if run.votes:
         return Remark("Judges were asked about no label that a speaker declared.")
-    return Remark("This run has not been verified yet.", f"hipo verify {run.run}")
+    why = "No judge has read this run." if run.verified else "This run has not been verified yet."
+    return Remark(why, f"hipo verify {run.run}")
 
 
 def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:

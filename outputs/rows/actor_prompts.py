@@ -112,7 +112,9 @@ class ActorMessages:
         self, selected: SelectedDialogue, turn: Turn
     ) -> tuple[Scenario, Scheme, Case, PlannedTurn, tuple[str, ...]]:
         case = selected.dialogue.case
-        manner = manner_lines(selected.source.material.axes, dict(case.variation), turn.role)
+        manner = manner_lines(
+            selected.source.material.axes_of(case), dict(case.variation), turn.role
+        )
         planned = _planned(selected, turn)
         return selected.scenario, self._scheme, case, planned, tuple(manner)
 

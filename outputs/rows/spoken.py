@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from outputs.selecting.selection import SelectedDialogue
-from quality.review.spreadsheet import SEPARATOR
+from quality.tables.header import SEPARATOR
 from scenarios.dialogue import Turn
 from scenarios.flow import planned_turns
 

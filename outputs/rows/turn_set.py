@@ -23,7 +23,7 @@ from outputs.rows.verification_record import VerificationRecord, verification_re
 from outputs.selecting.people_labels import labelled_dimensions
 from outputs.selecting.selection import SelectedDialogue
 from outputs.value_names import label_text
-from quality.review.spreadsheet import SEPARATOR
+from quality.tables.header import SEPARATOR
 from scenarios.annotations import HUMAN, VERIFIER, Annotation
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Dimension, Scheme

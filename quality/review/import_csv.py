@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Sequence
 
-from quality.review.exchange import LEAD, Incoming, dimensions_of, split_name
-from quality.review.spreadsheet import OPINION, SEPARATOR, columns
+from quality.review.exchange import ISSUE, LEAD, Incoming, dimensions_of, split_name
+from quality.review.spreadsheet import OPINION, columns
 from quality.tables.formulas import is_number, original
-from quality.tables.header import SHOWN
+from quality.tables.header import SEPARATOR, SHOWN
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
 
@@ -44,11 +44,11 @@ class _AnswerTable:
         delimiter = max(",;\t", key=header.count)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
-            names = next(reader, [])
+            names = _without_empty_end(next(reader, []))
             if self._accepts(names):
                 # By the number that a spreadsheet gives a row: a cell may have several lines.
                 for number, cells in enumerate(reader, start=2):
-                    self._take(names, cells, number)
+                    self._take(names, _without_empty_end(cells), number)
         except csv.Error as error:
             self._wrong(reader.line_num, "", str(error), "a CSV table")
 
@@ -95,9 +95,23 @@ class _AnswerTable:
             sheet.places.setdefault(key, line)
             if sheet.labels.setdefault(key, value) != value:
                 self._wrong(line, dimension.id, "a second answer", "one per person and question")
-        sheet.opinion |= opinion
-        sheet.places |= {(None, name): line for name in opinion}
+        for name, said in opinion.items():
+            self._note(sheet, name, said, line)
         sheet.lead_s += max(0.0, lead_s)
+
+    def _note(self, sheet: Incoming, name: str, said: str, line: int) -> None:
+        """Take a part of an opinion; remarks on several rows of a dialogue are kept one below the other."""
+        before = sheet.opinion.get(name, "")
+        if name == ISSUE and before and before.casefold() != said.casefold():
+            self._wrong(line, name, "a second answer", "one per person and dialogue")
+        sheet.opinion[name] = "\n".join(dict.fromkeys(filter(None, (before, said))))
+        sheet.places[None, name] = line
 
     def _wrong(self, line: int, field: str, found: str, expected: str) -> None:
         self.problems.append(Problem(self._file, line, field, found, expected))
+
+
+def _without_empty_end(cells: Sequence[str]) -> Sequence[str]:
+    """Return the cells of a row without those that spreadsheets write behind the last column."""
+    used = [number for number, cell in enumerate(cells, 1) if cell.strip()]
+    return cells[: max(used, default=0)]

@@ -23,13 +23,11 @@ from quality.review.exchange import (
 )
 from quality.review.forms import FormField
 from quality.tables.formulas import neutral
-from quality.tables.header import SHOWN
+from quality.tables.header import SEPARATOR, SHOWN
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
-SEPARATOR = " | "
-"""Between several labels in one cell."""
 OPINION = (ISSUE, ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
 
 

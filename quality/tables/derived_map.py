@@ -14,7 +14,14 @@ from typing import Any, Final, NoReturn
 
 from quality.agreement.annotations import is_blank
 from quality.tables.attributes import attributes
-from quality.tables.header import KNOWN, SECONDS, Header, plain_name, read_header
+from quality.tables.header import (
+    KNOWN,
+    SECONDS,
+    SEPARATOR,
+    Header,
+    plain_name,
+    read_header,
+)
 from quality.tables.layout import fits
 from quality.tables.measured import (
     BLANKS,
@@ -46,8 +53,17 @@ class Plain:
     rows: Sequence[Mapping[str, object]]
 
     def cells(self, column: str) -> list[object]:
-        """Return the cells of one column."""
-        return [row.get(column) for row in self.rows]
+        """Return the cells of one column; where a sheet of reviews holds several labels, each label."""
+        return [part for row in self.rows for part in self._parts(row.get(column))]
+
+    def holds_several(self, column: str) -> bool:
+        """Return whether a cell of a column holds several labels, as sheets of reviews write them."""
+        return any(len(self._parts(row.get(column))) > 1 for row in self.rows)
+
+    def _parts(self, cell: object) -> list[object]:
+        if not self.header.is_review or not isinstance(cell, str):
+            return [cell]
+        return [part.strip() for part in cell.split(SEPARATOR.strip())]
 
     def refuse(self, why: str, *, forms: bool = True) -> NoReturn:
         """Raise the error that says why this is no plain table, and what would be one."""
@@ -198,7 +214,7 @@ def _by_dimension(plain: Plain, level: Level, numbers: Numbers | None) -> dict[s
     found = {
         name: measured(
             ids[name], name, [c for source in (name, *gold) for c in plain.cells(source)],
-            level=level, numbers=numbers,
+            level=level, numbers=numbers, several=plain.holds_several(name),
         )
         for name in kept
     }  # fmt: skip
@@ -307,7 +323,7 @@ def _check_one_scale(plain: Plain, group: _Group) -> None:
 
 def _check_numbers(plain: Plain, found: Iterable[Measured], numbers: Numbers | None) -> None:
     if numbers in ("ordinal", "interval") and all(
-        one.dimension.measurement == "nominal" for one in found
+        one.dimension.measurement in ("nominal", "multi") for one in found
     ):
         plain.refuse(
             f"found no numbers among the answers, which --measurement {numbers} is about: labels "
@@ -321,7 +337,9 @@ def _columns(group: _Group) -> dict[str, Any]:
 
 
 def _how(one: Measured) -> dict[str, Any]:
-    return {"values": one.spellings, "blank": BLANKS}
+    several = one.dimension.measurement == "multi"
+    split = {"several": True, "separators": SEPARATOR.strip()} if several else {}
+    return {"values": one.spellings, "blank": BLANKS, **split}
 
 
 def _ids(names: Sequence[str] | Mapping[str, Any]) -> dict[str, str]:

@@ -49,6 +49,8 @@ REVIEW_ASIDE: Final = (
     "scenario", "category", "issue", "issue_reason", "scenario_problem", "lead_s", *SHOWN,
 )  # fmt: skip
 """Columns of such a sheet that are no labels; times of imported answers are not known."""
+SEPARATOR: Final = " | "
+"""Between several labels in one cell, of such a sheet and of tables that are exported."""
 KNOWN: Final = (*ITEM, *ANNOTATOR, *DIMENSION, *VALUE, *DIALOGUE, *SECONDS, *GOLD)
 """Every name that is looked for."""
 _BETWEEN: Final = re.compile(r"[\s_.\-]+")

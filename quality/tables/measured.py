@@ -11,7 +11,7 @@ from typing import Literal
 from quality.agreement.annotations import is_blank
 from quality.tables.cells import number_in, plain_text
 from quality.tables.records import folded
-from scenarios.schemes.model import Dimension, Label, Level
+from scenarios.schemes.model import Dimension, Label, Level, Measurement
 
 Numbers = Literal["nominal", "ordinal", "interval"]
 """As what answers that are numbers count."""
@@ -55,7 +55,13 @@ def is_prose(cells: Sequence[object]) -> bool:
 
 
 def measured(
-    name: str, column: str, cells: Sequence[object], *, level: Level, numbers: Numbers | None
+    name: str,
+    column: str,
+    cells: Sequence[object],
+    *,
+    level: Level,
+    numbers: Numbers | None,
+    several: bool = False,
 ) -> Measured:
     """Make a dimension from the answers on it.
 
@@ -69,16 +75,19 @@ def measured(
         cells: the cells that its answers are in.
         level: of the dimension.
         numbers: as what numbers count.
+        several: whether somebody gave more than one label; then all are labels without an order.
     """
     answers = answers_in(cells)
     dimension = partial(
         Dimension, id=name, level=level, title=column, question=f"{column}, as annotated"
     )
     if not are_numbers(answers):
-        return Measured(dimension(labels=_labels(_spelt(answers))), {})
+        unordered: Measurement = "multi" if several else "nominal"
+        labels = _labels(_spelt(answers))
+        return Measured(dimension(measurement=unordered, labels=labels), {})
     values = {text: value for text in answers if (value := number_in(text)) is not None}
     distinct = sorted(set(values.values()))
-    kind = numbers or _kind(distinct)
+    kind = "multi" if several else numbers or _kind(distinct)
     if kind == "interval":
         low, high = distinct[0], distinct[-1]
         bounds = (low, high if high > low else low + 1)

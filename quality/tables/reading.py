@@ -136,8 +136,11 @@ class _TableReader:
             name = _name(record.cells.get(found.annotator))
             if not name:
                 name = found.file_annotator
-                done = f"taken to be by {name!r}"
-                file.odd("no_annotator", "an empty cell", done, at=at, column=found.annotator)
+                answered = [*(answer.column for answer in found.answers), found.value or ""]
+                # Sheets to fill in have rows that nobody has filled in.
+                if not all(is_blank(record.cells.get(column)) for column in answered):
+                    done = f"taken to be by {name!r}"
+                    file.odd("no_annotator", "an empty cell", done, at=at, column=found.annotator)
         return self._spelt(name, file, record, found.annotator or "")
 
     def _spelt(self, name: str, file: FileOfRows, record: Record | None, column: str) -> str:

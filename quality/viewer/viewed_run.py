@@ -112,7 +112,9 @@ class ViewedRun:
         if found is None and len(self.store.materials()) != len(self._material.items):
             self._material = load_material(self.store)
             found = self._material.stored_scenario(case)
-        return None if found is None else as_told(found, self._material.axes, case.variation)
+        return (
+            None if found is None else as_told(found, self._material.axes_of(case), case.variation)
+        )
 
     def found(self, wish: str) -> Mask | None:
         """Return the rows in which words are said, or whose id begins so; None: nothing is asked for."""

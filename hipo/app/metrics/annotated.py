@@ -184,7 +184,7 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
             counts = tuple(replace(c, who=SPEAKER) if c.kind == DECLARED else c for c in counts)
         return Annotated(
             sources=(str(folder),),
-            scheme=_scheme_of_readers(material),
+            scheme=_scheme_of_readers(material) if "juror" in kinds else material.scheme,
             annotations=partial(_annotations_of_run, folder, material, kinds),
             items=partial(_items_of_run, folder, material, kinds),
             has_groups=store.reader.varies_by(GROUP),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -189,6 +191,27 @@ def test_jurors_of_another_scheme_are_compared_with_each_other(hipo: Hipo, run: 
     together = hipo("agreement", "made", "--of", "juror", "--json", "-").data["groups"][0]
     assert {row["dimension"] for row in together["statistics"]} >= {"cobra.manner", "cobra.reasons"}
     assert hipo("runs", "check", "made").code == 0
+
+
+def test_people_are_not_asked_what_jurors_of_another_scheme_are(hipo: Hipo, run: Path) -> None:
+    hipo("verify", "made", "--juror", "offline/judge", "-q")
+    assert hipo("review", "export", "made", "--to", "csv", "--all", "--blank").code == 0
+    (sheet,) = run.rglob("blank.csv")
+    text = sheet.read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    for row in rows:
+        for line in row["possible answers"].splitlines():
+            name, _, offered = line.partition(": ")
+            row[name] = offered.split(", ")[0]
+        row["annotator"] = "A01"
+    filled = io.StringIO(newline="")
+    writer = csv.DictWriter(filled, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    sheet.write_text(filled.getvalue(), encoding="utf-8", newline="")
+    assert hipo("review", "import", "made", str(sheet)).code == 0
+    found = hipo("qc", "made", "--json", "-")
+    assert not [one for one in found.data["findings"] if one["code"] == "missing"]
 
 
 def test_a_run_that_lacks_the_scheme_of_its_jurors_says_so(hipo: Hipo, run: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from tests.hipo.cli.conftest import Hipo
 
@@ -72,3 +73,26 @@ def test_judges_reviewers_and_sets_know_what_both_people_were_told(
     assert hipo("review", "export", "run", *out).code == 0
     tasks = (tmp_path / "tasks.json").read_text(encoding="utf-8")
     assert (POWER in tasks) == known
+
+
+def test_dialogues_drawn_from_earlier_values_are_read_with_what_they_were_told(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "axes.yaml").write_text(AXES, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(RECIPE, encoding="utf-8")
+    assert hipo("generate", "mine.yaml", "-o", "run", "-q").code == 0
+    later = AXES.replace(
+        "id: asker_above, text: the INITIATOR", "id: asked_above, text: the RESPONDER"
+    )
+    (tmp_path / "axes.yaml").write_text(later, encoding="utf-8")
+    more = ("-n", "4", "--resume", "always", "--vary", "power")
+    assert hipo("generate", "mine.yaml", "-o", "run", "-q", *more).code == 0
+    done = hipo("export", "run", "--to", "benchmark", "--any", "-o", "set", "-q")
+    assert done.code == 0, done.err
+    rows = (tmp_path / "set" / "jsonl" / "test.jsonl").read_text(encoding="utf-8").splitlines()
+    told = {json.loads(row)["situation"].splitlines()[-1] for row in rows}
+    assert told == {POWER, POWER.replace("INITIATOR", "RESPONDER", 1)}
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        material = load_material(store)
+        axes = [tuple(material.axes_of(d.case)) for d in store.dialogues(traces=False)]
+    assert set(axes) == {("power", "mood"), ("power",)}

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from benchmarks.audit_power import plant_commas, reads, score
-from hipo.app.audit import audit
+from hipo.app.audit import audit, audit_export
 from hipo.cli.main import run as hipo_command
 from outputs.audit.auditing import audit_dialogues
 from outputs.audit.findings import read_audit
@@ -21,6 +21,7 @@ from outputs.dataset.told_audit import AUDIT
 from outputs.selecting.selection import opened
 from outputs.selecting.wish import Selection
 from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import exportable_run, exported
 
 
@@ -102,6 +103,20 @@ def test_a_set_of_any_roles_holds_the_dialogues_of_its_run(flows, scheme):
         for a in one.answers
     }
     assert sum(bool(before) for _, _, before in answers.values()) > len(answers) / 2
+
+
+def test_nothing_in_a_set_of_a_scheme_without_single_labels_is_audited_or_gated(flows, tmp_path):
+    path, scheme = flows / "cobra_set", load_scheme("payoff_reasoning")
+    with pytest.raises(UsageError, match="by the scheme payoff_reasoning@1 no speaker declares"):
+        set_corpus(row_set(path, "set"), scheme)
+    run = Selection((flows / "payoff_reasoning",), "any")
+    rows = [
+        {"case": d.case, "arm": d.arm, "turn": None}
+        for d in corpus_of(flows / "payoff_reasoning").dialogues
+    ]
+    (tmp_path / "rows.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    with pytest.raises(UsageError, match="--max-shortcut finds no labels of answers"):
+        audit_export(tmp_path / "rows.jsonl", run, "set")
 
 
 def test_a_scheme_without_single_labels_has_nothing_to_audit_and_the_audit_says_so(flows):

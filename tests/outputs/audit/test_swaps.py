@@ -16,15 +16,17 @@ from outputs.audit.telling import audit_sentences
 from scenarios.errors import UsageError
 
 
-def swaps(path, *, scenarios=12, lines=8, more_words=0, without=()):
+def swaps(path, *, scenarios=12, lines=8, more_words=0, without=(), same_facts=False):
     """Write swap items of random words; own facts may be longer, and some kinds may be missing."""
     rng = np.random.default_rng(0)
     rows = []
     for scenario in range(scenarios):
+        sizes = {shown: int(rng.integers(12, 30)) for shown in ("own", "other", "none")}
         for number in range(lines):
             line = f"case{scenario}x{number}/arm/3"
             for shown in ("own", "other", "none"):
-                size = int(rng.integers(12, 30)) + more_words * (shown == "own")
+                size = int(rng.integers(12, 30)) if not same_facts else sizes[shown]
+                size += more_words * (shown == "own")
                 fact = " ".join(f"word{rng.integers(300)}" for _ in range(size))
                 rows.append(
                     {
@@ -54,6 +56,18 @@ def test_clean_items_tell_nothing_and_the_words_of_a_line_are_said_to_be_the_sam
 def test_facts_that_are_longer_where_they_make_a_lie_are_found(tmp_path):
     found = audit(swaps(tmp_path / "longer.jsonl", more_words=20))
     assert [(f.probe, f.dimension) for f in found.shortcuts] == [("length", OWN_FACT)]
+
+
+def test_lines_beside_the_same_two_facts_are_no_further_evidence(tmp_path):
+    few, many = (
+        audit(swaps(tmp_path / f"{lines}.jsonl", scenarios=4, lines=lines, more_words=30, same_facts=True))
+        for lines in (1, 20)
+    )  # fmt: skip
+    for found in (few, many):
+        (length,) = [f for f in found.findings if f.kind == "must-not"]
+        assert length.score == 1
+        assert length.p > 1 / 2**4 - 0.03, "of four scenarios all point one way in one of 16 draws"
+        assert not found.shortcuts
 
 
 def test_items_without_the_other_of_their_line_are_left_out_and_counted(tmp_path):

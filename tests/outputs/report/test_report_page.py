@@ -11,6 +11,7 @@ from outputs.report.unread import unread_rules
 from pipeline.store.run_store import RunStore
 from quality.gates.settings import gate_settings
 from quality.verification.policy import Policy, Rule
+from scenarios.verdicts import Decision
 from tests.outputs.html_tree import XHTML, parsed, section, words_of
 from tests.outputs.report.report_page import page_of, table
 from tests.outputs.sample_run import HOSTILE, reported_run
@@ -165,6 +166,18 @@ def test_control_signs_are_replaced(tmp_path):
     html = page_of(folder)
     parsed(html)
     assert "a\ufffdb\ufffd[31mc\ufffd" in html
+
+
+def test_a_run_that_people_alone_decided_on_is_not_said_to_have_been_judged(tmp_path):
+    folder = reported_run(tmp_path / "people", verified=False)
+    with RunStore.open(folder) as store:
+        dialogue = next(iter(store.dialogues(traces=False)))
+        store.judgements.decide_now(Decision(*dialogue.key, "accepted", "expert", "yes"))
+    by_id = {element.get("id"): element for element in parsed(page_of(folder)).iter()}
+    for name in ("strategies", "turns", "agreement"):
+        told = words_of(by_id[name])
+        assert "No judge has read this run. hipo verify" in told
+        assert "Judges were asked" not in told
 
 
 def test_a_run_that_was_only_generated_says_what_is_missing(tmp_path):

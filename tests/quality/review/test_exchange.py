@@ -322,6 +322,21 @@ def test_what_no_answer_takes_is_refused(run: Path, row: str, field: str) -> Non
     assert [problem.field for problem in caught.value.problems] == [field]
 
 
+def test_remarks_on_several_rows_and_columns_without_a_name_are_taken_as_people_leave_them(
+    run: Path,
+) -> None:
+    scheme = run_material_scheme(run)
+    rows = ("item,annotator,issue,note,,", "c/a#3,Ada,,too short,,", "c/a#5,Ada,,odd,", ",,,,,",
+            "c/a,Ada,Confirmed,odd after all,,", "c/a,Bo,confirmed,odd,,", "c/a#3,Bo,,odd,,")  # fmt: skip
+    ada, bo = read_csv("\n".join(rows), scheme, "f")
+    assert ada.opinion == {"note": "too short\nodd\nodd after all", "issue": "Confirmed"}
+    assert bo.opinion == {"note": "odd", "issue": "confirmed"}
+    with pytest.raises(InputError) as caught:
+        read_csv("\n".join([*rows, "c/a#3,Bo,rejected,,,", "c/a#3,Bo,,no,name,"]), scheme, "f")
+    problems = [(p.line, p.field, p.found) for p in caught.value.problems]
+    assert problems == [(8, "issue", "a second answer"), (9, "", "more cells than columns")]
+
+
 def run_material_scheme(folder: Path) -> Scheme:
     with ReviewStore.open(folder):
         return run_material(folder).scheme

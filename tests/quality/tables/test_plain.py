@@ -354,6 +354,42 @@ def test_a_sheet_of_the_review_is_read_by_its_labels_alone(tmp_path: Path) -> No
     assert not table.oddities
 
 
+def test_several_labels_in_a_cell_of_a_review_sheet_are_the_same_in_any_order(
+    tmp_path: Path,
+) -> None:
+    head = "item,scenario,category,utterance,annotator,reasons,note,lead_s"
+    rows = [
+        f"c/a#{turn},used_car,products,Never.,{who},{label},,"
+        for who, labels in (("A01", ("logic | emotion", "2")), ("A02", ("emotion|logic", "logic")))
+        for turn, label in enumerate(labels, 1)
+    ]
+    table = read(tmp_path, "\n".join([head, *rows]))
+    (reasons,) = table.scheme.dimensions
+    assert (reasons.measurement, reasons.values) == ("multi", ("2", "emotion", "logic"))
+    assert answers(table) == {
+        ("c/a#1", "A01", "reasons", ("emotion", "logic")), ("c/a#2", "A01", "reasons", ("2",)),
+        ("c/a#1", "A02", "reasons", ("emotion", "logic")), ("c/a#2", "A02", "reasons", ("logic",)),
+    }  # fmt: skip
+    assert not table.oddities
+
+
+def test_a_row_that_nobody_has_filled_in_needs_no_annotator(tmp_path: Path) -> None:
+    head = "item,scenario,category,utterance,annotator,veracity,note,lead_s"
+    rows = [
+        f"c/a#{turn},used_car,products,Never.,{who},{label},,"
+        for turn, who, label in (
+            (1, "A01", "None"),
+            (1, "A02", "Quality"),
+            (3, "", ""),
+            (5, "", ""),
+        )
+    ]
+    table = read(tmp_path, "\n".join([head, *rows]))
+    assert not table.oddities
+    table = read(tmp_path, "\n".join([head, *rows, "c/a#7,used_car,products,No.,,Quality,,"]))
+    assert [odd.code for odd in table.oddities] == ["no_annotator"]
+
+
 def test_every_column_of_a_review_sheet_that_is_no_label_is_known() -> None:
     scheme = load_scheme("hipo")
     study = ReviewStudy(1, "review", "review", 3, 0, {})
