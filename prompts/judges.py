@@ -8,7 +8,7 @@ see no declared label.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -40,6 +40,7 @@ from prompts.tolerant_json import Answer
 from prompts.whole_dialogue import WholePrompts
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
+from scenarios.fingerprint import fingerprint
 from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Dimension, Level, Scheme
 from scenarios.spec import Scenario
@@ -120,13 +121,21 @@ def judge_view(scenario: Scenario, case: Case) -> JudgeView:
 class JudgePrompts:
     """All prompts of the judges for one scheme: few system messages, each for many questions."""
 
-    def __init__(self, templates: Templates, scheme: Scheme, *, listed: bool | None = None) -> None:
+    def __init__(
+        self,
+        templates: Templates,
+        scheme: Scheme,
+        *,
+        listed: bool | None = None,
+        told: Mapping[str, str] | None = None,
+    ) -> None:
         """Render every prompt once, so that mistakes show early.
 
         Args:
             templates: where the texts come from.
             scheme: the labels.
             listed: whether scenes that list their people are judged; see :class:`TaskPrompts`.
+            told: what scenes say beside their background, see :func:`scenarios.variation.told_axes`.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
@@ -148,7 +157,8 @@ class JudgePrompts:
         verify = self._verify_prompt(_VerifyKey(whole, 0, "", self._listed))
         prompts = (*(part.prompt for part in parts), verify)
         names = (*JUDGE_TEMPLATES, *PEOPLE_TEMPLATES) if self._listed else JUDGE_TEMPLATES
-        self.fingerprint = prompts_fingerprint(templates, names, scheme, prompts)
+        asked = prompts_fingerprint(templates, names, scheme, prompts)
+        self.fingerprint = fingerprint([asked, dict(told)]) if told else asked
         self._render_verify()
 
     def asks(self, level: Level, *, readers: bool) -> bool:

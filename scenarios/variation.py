@@ -315,10 +315,23 @@ def as_told(
     lines = [
         axis.line(drawn[name])
         for name, axis in axes.items()
-        if axis.shared
-        and name in drawn
-        and all(axis.concerns(role, axis.roles) for role in scenario.roles)
+        if name in drawn and _is_told(axis, scenario)
     ]
     if not lines:
         return scenario
     return scenario.model_copy(update={"background": "\n".join([scenario.background, *lines])})
+
+
+def told_axes(axes: Mapping[str, Axis], scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return, by name, the content hashes of the axes of which :func:`as_told` tells in any scenario."""
+    there = list(scenarios)
+    return {
+        name: axis.fingerprint
+        for name, axis in axes.items()
+        if any(_is_told(axis, scenario) for scenario in there)
+    }
+
+
+def _is_told(axis: Axis, scenario: Scenario) -> bool:
+    """Whether what an axis draws is drawn once for everybody in a scenario."""
+    return axis.shared and all(axis.concerns(role, axis.roles) for role in scenario.roles)

@@ -18,6 +18,7 @@ from outputs.report.wording import (
     ratio,
     reasons,
     untold,
+    untold_cost,
 )
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report_rows import RequestCount
@@ -161,9 +162,6 @@ def quantile(times: Sequence[tuple[int, int]], share: float) -> float | None:
 
 def _totals(run: Gathered) -> Tiles:
     state = run.state
-    unpriced = (
-        f"{plural(state.unpriced_calls, 'call')} of unknown cost" if state.unpriced_calls else ""
-    )
     per = state.cost_usd / run.generated if state.cost_usd is not None and run.generated else None
     tokens = state.prompt_tokens + state.completion_tokens
     return Tiles(
@@ -171,7 +169,7 @@ def _totals(run: Gathered) -> Tiles:
             Tile(
                 dollars(state.cost_usd),
                 "cost",
-                unpriced or f"{dollars(per)} a dialogue",
+                untold_cost(state) or f"{dollars(per)} a dialogue",
             ),
             Tile(
                 count(tokens),

@@ -22,6 +22,7 @@ from outputs.report.wording import (
     percent,
     reasons,
     untold,
+    untold_cost,
 )
 from scenarios.plural import plural
 
@@ -106,12 +107,8 @@ def overview_section(run: Gathered) -> ReportSection:
     tokens = run.state.prompt_tokens + run.state.completion_tokens
     beyond = untold(run.state.bound_tokens)
     remark = f"{plural(run.state.calls, 'call')}, {count(tokens)} tokens{beyond}"
-    unpriced = run.state.unpriced_calls
-    if run.state.bound_usd:
-        unknown = plural(unpriced + run.state.calls_in_flight, "call")
-        remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
-    elif unpriced:
-        remark += f"; {plural(unpriced, 'call')} of unknown cost"
+    if beyond_cost := untold_cost(run.state):
+        remark += f"; {beyond_cost}"
     tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
     by_arm = outcome_sums(run, lambda part: part.arm)
     arms = tuple((name, *by_arm.get(arm, OutcomeSums()).cells) for arm, name in run.arms.items())

@@ -11,6 +11,7 @@ from scenarios.terms import LabelValue
 
 if TYPE_CHECKING:
     from outputs.reliability.judge_agreement import ConfirmedShare
+    from pipeline.store.queries.status import RunState
     from quality.statistics.bootstrap import Interval
     from scenarios.schemes.model import Scheme
 
@@ -69,6 +70,14 @@ def bill(cost: float | None, unknown: int, bound: float) -> str:
     if bound <= ROUNDING_USD:
         return f"{known}{plural(unknown, 'call')} of unknown cost"
     return f"{known}at most {dollars(bound)} for {plural(unknown, 'call')} of unknown usage"
+
+
+def untold_cost(state: RunState) -> str:
+    """Return what is said after the known cost of a run: what other calls can have cost; or nothing."""
+    unknown = state.unpriced_calls + state.calls_in_flight
+    if state.bound_usd > ROUNDING_USD:
+        return f"at most {dollars(state.bound_usd)} more for {plural(unknown, 'call')} of unknown usage"
+    return f"{plural(unknown, 'call')} of unknown cost" if unknown else ""
 
 
 def untold(bound: int) -> str:

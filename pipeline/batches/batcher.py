@@ -65,6 +65,7 @@ class Batcher:
         notice: Callable[[str], None],
         *,
         warn: Callable[[str], None] = lambda _: None,
+        writing: Callable[[], bool] = lambda: False,
         rules: BatchRules | None = None,
         waits: WaitRules | None = None,
     ) -> None:
@@ -76,6 +77,7 @@ class Batcher:
             stop: its stop.
             notice: is told of batches that are sent and that end.
             warn: is told of outages.
+            writing: says whether answers are being written down: who waits for that asks next.
             rules: when a batch is sent and how often it is asked about.
             waits: how long an endpoint is waited for.
         """
@@ -83,6 +85,7 @@ class Batcher:
         self._ledger = ledger
         self._stop = stop
         self._notice = notice
+        self._writing = writing
         self._rules = rules or BatchRules()
         self._waits = waits or WaitRules()
         self._leaving = Stop()
@@ -183,10 +186,16 @@ class Batcher:
         """Look again and again at the stop and at what is gathered."""
         asked = -1
         while True:
-            self._quiet = self._quiet + 1 if self._asked == asked else 0
+            is_quiet = self._asked == asked and not self._coming()
+            self._quiet = self._quiet + 1 if is_quiet else 0
             asked = self._asked
             self._look()
             await asyncio.sleep(self._rules.look_s)
+
+    def _coming(self) -> bool:
+        """Whether somebody is about to ask: answers are being written down, or results coming in."""
+        journeys = (journey for queue in self._queues.values() for journey in queue.under_way)
+        return self._writing() or any(journey.storing for journey in journeys)
 
     def _look(self) -> None:
         """Give requests back where the run stops, and send those whose time has come."""

@@ -71,6 +71,8 @@ class Journey:
     """Is called when the provider has no room for a batch of this size at the moment."""
     had_room: Callable[[], None] = lambda: None
     """Is called when it turns out that it had."""
+    storing: bool = False
+    """Whether results are coming in: more dialogues will go on at once."""
     over: bool = False
 
     async def run(self) -> None:
@@ -292,13 +294,17 @@ class Journey:
         """Do so once, as far as they come."""
         around = self.around
         stream = placed_results(around.api.results(remote, status), self.token, wanted)
-        async for results in _some(stream):
-            await around.log.store_results(self._seq, results)
-            for place, line in results:
-                wanted.discard(place)
-                waiting = self.waiting.get(place)
-                if waiting is not None and not waiting.line.done():
-                    waiting.line.set_result(line)
+        self.storing = True
+        try:
+            async for results in _some(stream):
+                await around.log.store_results(self._seq, results)
+                for place, line in results:
+                    wanted.discard(place)
+                    waiting = self.waiting.get(place)
+                    if waiting is not None and not waiting.line.done():
+                        waiting.line.set_result(line)
+        finally:
+            self.storing = False
 
     def _deliver_missing(self, status: BatchStatus) -> None:
         """Say to those who still wait that nothing came of their requests."""

@@ -366,8 +366,10 @@ class Endpoint:
             attempt = account.failed(error, sent=not isinstance(error, Unsettled) or error.sent)
             told = error if isinstance(error, ProviderError) else None
             retry_after_s, hint = (None, "") if told is None else (told.retry_after_s, told.hint)
+            self.capabilities.counted(request, None if told is None else told.usage)
+            excess = self.capabilities.excess
             self.link.settle(
-                Settlement(permit, attempt.row, outcome_of(error), retry_after_s, hint)
+                Settlement(permit, attempt.row, outcome_of(error), retry_after_s, hint, excess)
             )
             if self.sender.takes_permit or told is not None:
                 record(attempt)  # else the sender has a record of what it has sent

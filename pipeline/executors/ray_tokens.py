@@ -44,10 +44,18 @@ def mode_of(address: str) -> str:
     """Return the mode with which a cluster lets us in; where it does not ask, it is shown no token.
 
     Raises:
-        UsageError: it lets us in with none, or is no cluster.
+        UsageError: it lets us in with none, asks for no token where ``RAY_AUTH_MODE`` says that it is
+            shown one, or is no cluster.
     """
     wanted = os.environ.get("RAY_AUTH_MODE", "").lower()
     source, is_there = _source()
+    if wanted == "token" and lets_in(address, "disabled"):
+        raise UsageError(
+            f"the Ray cluster at {address} asks for no token, and RAY_AUTH_MODE=token shows it one:"
+            " no actor of such a program starts there",
+            "unset that variable, or start the cluster where it finds a token (ray get-auth-token"
+            " --generate makes one)",
+        )
     for mode in (wanted,) if wanted else ("disabled", "token"):
         if (mode != "token" or is_there) and lets_in(address, mode):
             return mode

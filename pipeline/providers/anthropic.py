@@ -20,6 +20,7 @@ from pipeline.providers.wire_anthropic import (
     RecentTexts,
     call_of,
     read_reply,
+    read_usage,
     system_of,
 )
 
@@ -40,6 +41,7 @@ class AnthropicProvider(HttpProvider):
     key_hint = f"check the key in ANTHROPIC_API_KEY or the variable of {KEY_OPTION}"
     status_error = anthropic.APIStatusError
     request_id_header = "request-id"
+    read_usage = staticmethod(read_usage)
 
     def __init__(
         self, base_url: str, api_key: str, max_concurrency: int, headers: Mapping[str, str]

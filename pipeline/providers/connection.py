@@ -19,6 +19,7 @@ from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, Tra
 
 from pipeline.providers.address import KEY_OPTION
 from pipeline.providers.body import excerpt
+from pipeline.providers.error_body import usage_in
 from pipeline.providers.errors import ProviderError, ServerFault, Unreachable
 from pipeline.providers.failures import (
     NotConnected,
@@ -29,6 +30,8 @@ from pipeline.providers.failures import (
     timed_out,
 )
 from pipeline.providers.protocol import Reply
+from pipeline.providers.untrusted import json_object
+from pipeline.providers.wire_openai import if_counted, read_usage
 from prompts.question import Message
 from scenarios.log import LONG_SECRET, MASK, scrub
 
@@ -62,6 +65,8 @@ class HttpProvider:
     request_id_header = "x-request-id"
     status_error: type[Exception] | tuple[()] = ()
     """What an SDK raises for a status that is no success: it holds the ``response``."""
+    read_usage = staticmethod(read_usage)
+    """Reads the counts of tokens of an answer, or of an error that was billed all the same."""
 
     def __init__(self, base_url: str, api_key: str | None, headers: Mapping[str, str]) -> None:
         self.base_url: str | None = base_url
@@ -88,13 +93,13 @@ class HttpProvider:
         except ServerFault as fault:
             error = self._disguised(body, headers, sent, prompt) or fault
             error.body = self._excerpt(body)
-            raise error from None
+            raise self._billed(error, body) from None
         if reply.choices:
             return reply
         hidden = self._disguised(body, headers, sent, prompt)
         if hidden is not None:
             hidden.body = self._excerpt(body)
-            raise hidden
+            raise self._billed(hidden, body)
         return replace(reply, body=self._excerpt(body))
 
     def masked(self, body: bytes) -> bytes:
@@ -122,6 +127,13 @@ class HttpProvider:
         """Return what is kept of an answer of no use, without any key in it."""
         return scrub(excerpt(body), self._secrets)
 
+    def _billed(self, error: ProviderError, body: bytes) -> ProviderError:
+        """Return an error with what its body says was used all the same."""
+        told = usage_in(json_object(body))
+        if told is not None:
+            error.billed, error.usage = True, if_counted(self.read_usage(told), ())
+        return error
+
     def refused(
         self,
         status: int,
@@ -131,7 +143,7 @@ class HttpProvider:
         prompt: Sequence[Message] = (),
     ) -> ProviderError:
         """Return the error for a status that is no success."""
-        return from_status(
+        error = from_status(
             status,
             headers,
             body,
@@ -140,6 +152,7 @@ class HttpProvider:
             secrets=self._secrets,
             key_hint=self.key_hint,
         )
+        return self._billed(error, body)
 
     def mapped(
         self,

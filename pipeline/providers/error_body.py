@@ -15,6 +15,7 @@ LONGEST_READ = 10_000
 DEEPEST_ERROR = 12
 """Envelopes around an error that are opened; gateways put a handful around each other's."""
 _ENVELOPES = ("error", "errors", "detail", "message")
+_TOKENS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,20 @@ def read_error(body: bytes) -> ErrorBody:
         text = body[: 4 * LONGEST_READ].decode("utf-8", "replace").strip()[:LONGEST_READ]
         return ErrorBody(message="" if text.startswith("<") else text, is_page=True)
     return error_of(data)
+
+
+def usage_in(data: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Return the ``usage`` beside or in an error that says that tokens were used; None without one."""
+    error = data.get("error")
+    for holder in (data, error if isinstance(error, dict) else {}):
+        usage = holder.get("usage")
+        if isinstance(usage, dict) and any(_is_positive(usage.get(name)) for name in _TOKENS):
+            return usage
+    return None
+
+
+def _is_positive(value: object) -> bool:
+    return (type(value) is int or type(value) is float) and value > 0
 
 
 def error_of(data: object) -> ErrorBody:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.providers.context_size import ContextSizes
+from pipeline.providers.protocol import Usage
 from pipeline.stopping.stop import OUT_OF_FUNDS, QUOTA
 from scenarios.errors import RunError
 
@@ -12,6 +13,10 @@ class ProviderError(RunError):
 
     retryable = False
     code = "provider_error"
+    billed = False
+    """Whether the endpoint says all the same that it used tokens."""
+    usage: Usage | None = None
+    """Which these are; None where it does not say, or what it says cannot be."""
 
     def __init__(
         self,

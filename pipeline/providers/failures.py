@@ -325,11 +325,11 @@ def timed_out(timeout_s: float) -> TimedOut:
 def was_surely_free(error: ProviderError) -> bool:
     """Return whether a failed request cannot have been billed.
 
-    True where the endpoint itself answered with an error status, or was never reached. A timeout,
-    be it of a gateway, a broken connection and an unreadable answer may all have been computed, and
-    billed.
+    True where the endpoint itself answered with an error status and says nothing of tokens, or was
+    never reached. A timeout, be it of a gateway, a broken connection and an unreadable answer may
+    all have been computed, and billed.
     """
-    if isinstance(error, TimedOut) or error.status in _GATEWAY_TIMEOUTS:
+    if error.billed or isinstance(error, TimedOut) or error.status in _GATEWAY_TIMEOUTS:
         return False
     return isinstance(error, NotConnected | NotProcessed) or (
         error.status is not None and error.status >= 300

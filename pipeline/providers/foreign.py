@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from pipeline.providers.errors import Unreachable
+from pipeline.providers.errors import ProviderError, Unreachable
 from pipeline.providers.failures import timed_out
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.untrusted import count, identifier
@@ -62,6 +62,10 @@ class ForeignProvider:
             raise timed_out(timeout_s) from error
         except ConnectionError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
+        except ProviderError as error:
+            error.billed = error.billed or error.usage is not None
+            error.usage = _counted(error.usage)
+            raise
         if not _is_reply(reply):
             raise TypeError(
                 f"the provider {self.name!r} returned {reply!r:.200}: not a Reply with texts"

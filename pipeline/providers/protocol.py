@@ -16,6 +16,8 @@ Structured = Literal["native", "instruct"]
 FinishReason = Literal["stop", "length", "refusal", "other"]
 CACHE_FIELD = "cache_control"
 """Field with which Anthropic is asked to keep a prompt, for minutes or for an hour."""
+CACHED_MINUTES = "5m"
+"""Its ``ttl`` where it names none; any other costs more."""
 
 
 @quickly_made

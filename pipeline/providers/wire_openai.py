@@ -8,6 +8,7 @@ from typing import Literal
 
 import orjson
 
+from pipeline.providers.error_body import usage_in
 from pipeline.providers.failures import broken_body, no_json
 from pipeline.providers.openai_events import joined_events
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
@@ -119,8 +120,12 @@ def failed_generation(data: bytes) -> Reply | None:
 
     It was computed, and the model can be told what is wrong with it. None: it is another error.
     """
-    text = _inside(json_object(data), "error", "failed_generation")
-    return Reply((Choice(text, "other"),), usage=None) if isinstance(text, str) else None
+    answer = json_object(data)
+    text = _inside(answer, "error", "failed_generation")
+    if not isinstance(text, str):
+        return None
+    choices = (Choice(text, "other"),)
+    return Reply(choices, if_counted(read_usage(usage_in(answer)), choices))
 
 
 def read_usage(data: object) -> Usage | None:

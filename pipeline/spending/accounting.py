@@ -11,7 +11,7 @@ from operator import attrgetter
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.prices import Price
-from pipeline.providers.protocol import CACHE_FIELD, Choice, Reply, Request, Usage
+from pipeline.providers.protocol import CACHE_FIELD, CACHED_MINUTES, Choice, Reply, Request, Usage
 from pipeline.spending.budget import Reservation
 from pipeline.store.call_rows import RequestOrigin, RequestRow
 from pipeline.store.excess import Excess
@@ -66,9 +66,15 @@ def bound_of(request: Request, price: Price | None, excess: Excess) -> Bound:
     """Bound what a request can use at an endpoint that is known to count so much more."""
     prompt = prompt_bound(request) + excess.prompt_tokens
     each = math.ceil(request.parameters.max_tokens * excess.answers)
-    kept_long = CACHE_FIELD in request.parameters.extra
+    kept_long = _kept_long(request.parameters.extra.get(CACHE_FIELD))
     usd = None if price is None else price.worst(prompt, each, request.n, kept_long=kept_long)
     return Bound(prompt, each * request.n, usd)
+
+
+def _kept_long(mark: object) -> bool:
+    """Return whether a mark for the cache may keep a prompt for longer than the usual minutes."""
+    minutes = isinstance(mark, Mapping) and mark.get("ttl", CACHED_MINUTES) == CACHED_MINUTES
+    return mark is not None and not minutes
 
 
 class AttemptAccount:
@@ -102,17 +108,10 @@ class AttemptAccount:
             ignored: whether it shows that the schema sent along was not enforced.
         """
         choices = dict(zip(self._samples, reply.choices, strict=False))
-        usage, cost = reply.usage, None
-        if usage is None:
-            charged, tokens = self._bound.usd, self._bound.tokens
-        else:
-            tokens = usage.prompt + usage.completion
-            price = self._price
-            cost = None if price is None else price.of_request(usage.prompt).cost(usage)
-            charged = cost
+        cost, charged, tokens = self._charge(reply.usage)
         row = self._row(
             code="ok" if choices else EmptyReply.code,
-            usage=usage,
+            usage=reply.usage,
             n_got=len(choices),
             request_id=reply.request_id,
             cost_usd=cost,
@@ -126,24 +125,38 @@ class AttemptAccount:
         return RequestAttempt(row, choices)
 
     def failed(self, error: BaseException, *, sent: bool = True) -> RequestAttempt:
-        """Record a failure; unless it surely cost nothing it is charged at its worst."""
-        free = not sent or (isinstance(error, ProviderError) and was_surely_free(error))
-        charged, tokens = (0.0, 0) if free else (self._bound.usd, self._bound.tokens)
-        charged_usd = None if self._price is None else charged
-        if not isinstance(error, ProviderError):
-            row = self._row(code="cancelled", charged_usd=charged_usd, charged_tokens=tokens)
+        """Record a failure; unless it surely cost nothing it is charged what it used, or its worst."""
+        told = error if isinstance(error, ProviderError) else None
+        usage = None if told is None else told.usage
+        cost, charged, tokens = self._charge(usage)
+        if not sent or (told is not None and was_surely_free(told)):
+            cost, charged, tokens = 0.0, None if self._price is None else 0.0, 0
+        if told is None:
+            row = self._row(code="cancelled", charged_usd=charged, charged_tokens=tokens)
         else:
             row = self._row(
-                code=error.code,
-                status=error.status,
-                message=error.message,
-                request_id=error.request_id,
-                cost_usd=0.0 if free else None,
-                charged_usd=charged_usd,
+                code=told.code,
+                status=told.status,
+                message=told.message,
+                request_id=told.request_id,
+                usage=usage,
+                cost_usd=cost,
+                charged_usd=charged,
                 charged_tokens=tokens,
-                unread=error.body or None,
+                unread=told.body or None,
             )
         return RequestAttempt(row, {})
+
+    def _charge(self, usage: Usage | None) -> tuple[float | None, float | None, int]:
+        """Return what a usage costs, and the dollars and tokens that are charged for it.
+
+        Without one the cost is unknown, and the worst is charged.
+        """
+        if usage is None:
+            return None, self._bound.usd, self._bound.tokens
+        price = self._price
+        cost = None if price is None else price.of_request(usage.prompt).cost(usage)
+        return cost, cost, usage.prompt + usage.completion
 
     def _row(
         self,

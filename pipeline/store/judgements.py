@@ -55,6 +55,13 @@ _DECIDED = (
 )
 _NEWEST_RUN = """
     select config, epoch from newest_judge_runs where dialogue = ? and kind = ? and judge = ?"""
+_JUDGED_OTHERWISE = """
+    select count(distinct d.seq) from json_each(?) j
+        join label_sources s on s.kind = json_extract(j.value, '$[1]')
+            and s.who = json_extract(j.value, '$[2]') and s.config <> json_extract(j.value, '$[3]')
+        join passes p on p.source = s.seq and p.newest
+        join dialogues d on d.seq = p.dialogue
+        join arms a on a.seq = d.arm_seq and a.id = json_extract(j.value, '$[0]')"""
 _HAS_READ = """
     select exists (select 1 from newest_judge_runs where kind = ? and judge = ? and readable)"""
 _NEWEST_DECISION = """
@@ -255,6 +262,16 @@ class JudgementLog:
         """Whether any dialogue was judged in full by this judge when it was last asked."""
         row = self._reader.execute(_HAS_READ, (source, judge)).fetchone()
         return bool(row[0])
+
+    def judged_otherwise(self, seats: Iterable[tuple[str, Source, str, str]]) -> int:
+        """Return how many dialogues a judge judged last in another configuration than it has now.
+
+        Args:
+            seats: the id of an arm, and source, name and configuration of a judge of its dialogues.
+        """
+        listed = orjson.dumps([list(seat) for seat in seats]).decode()
+        row = self._reader.execute(_JUDGED_OTHERWISE, (listed,)).fetchone()
+        return int(row[0])
 
     def all_assessed(self, arm: str, config: str) -> bool:
         """Whether the newest assessment of every dialogue of an arm has this configuration."""

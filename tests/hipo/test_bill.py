@@ -20,6 +20,7 @@ from outputs.report.overview import overview_section
 from outputs.report.wording import bill
 from pipeline.recipes.recipe import Recipe
 from tests.pipeline.integration.command import Hipo
+from tests.pipeline.integration.records import rows
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
@@ -72,6 +73,27 @@ def test_the_dollars_of_a_run_are_the_tokens_of_the_server_times_the_price(
         assert "at most" not in told(run)
 
 
+def test_roles_with_one_model_are_charged_at_the_price_that_the_recipe_gives_each(
+    tmp_path: Path,
+) -> None:
+    prices = {"initiator": (1.0, 2.0), "responder": (30.0, 40.0)}
+    with WireServer(keep=False) as server:
+        model = {"model": "compatible/m", "base_url": server.openai_url}
+        models = {
+            role: {**model, "price": {"input": price[0], "output": price[1]}}
+            for role, price in prices.items()
+        }
+        run = generated(tmp_path / "run", server, models=models, turns=[2])
+    bills = rows(
+        run.folder,
+        "select role, sum(prompt_tokens), sum(completion_tokens), sum(cost_usd) from requests"
+        " group by 1",
+    )
+    assert {role for role, *_ in bills} == prices.keys()
+    for role, asked, said, cost in bills:
+        assert cost == pytest.approx((asked * prices[role][0] + said * prices[role][1]) / 1e6)
+
+
 class CacheWritingServer(WireServer):
     """Writes every prompt to its cache, and adds up what it bills for that and for answers."""
 
@@ -115,7 +137,9 @@ def test_a_bill_without_usage_is_called_a_bound(tmp_path: Path) -> None:
     words = told(run)
     expected = f"at most ${state.bound_usd:.4f} for {state.calls} calls of unknown usage"
     assert expected in words
-    assert f"at most ${state.bound_usd:.4f} more for {state.calls} calls" in words
+    beside = f"at most ${state.bound_usd:.4f} more for {state.calls} calls of unknown usage"
+    assert words.count(beside) == 2  # at a glance, and in the tile of the section on cost
+    assert "of unknown cost" not in words
     beyond = f" and at most {state.bound_tokens:,} more where usage is unknown"
     assert f"0 completion tokens (0 reasoning){beyond}\n" in words
     assert f" 0 tokens{beyond}" in words  # at a glance
@@ -142,9 +166,12 @@ def test_requests_lost_in_a_kill_are_in_the_bill_as_a_bound(tmp_path: Path) -> N
         Hipo(tmp_path)(*command)
     after = Run(tmp_path / "run").state()
     assert after.bound_usd == pytest.approx(killed.bound_usd)
+    page = told(Run(tmp_path / "run"))
+    beside = f"at most ${after.bound_usd:.4f} more for"
+    assert page.count(beside) == 2
     assert after.cost_usd is not None
     assert after.cost_usd <= server.dollars <= after.charged_usd
-    assert "of unknown usage" in told(Run(tmp_path / "run"))
+    assert "of unknown usage" in page
 
 
 @pytest.mark.parametrize(

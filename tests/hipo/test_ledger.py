@@ -71,15 +71,20 @@ def assert_on_the_bill(charges: Charges, server: LedgerServer) -> None:
         ("openai", every(3, "silent", "zero"), 1),
         ("anthropic", every(3, "silent", "zero"), 64),
         ("openai", every(2, "over"), 64),
+        ("openai", every(2, "fault"), 64),
+        ("anthropic", every(2, "fault"), 64),
+        ("compatible", every(2, "fault"), 1),
     ],
 )
 def test_no_bill_is_above_its_budget_and_no_more_than_a_request_is_left(
     tmp_path: Path, provider: str, noise: Noises, concurrency: int
 ) -> None:
-    budget = {"openai": 0.01, "anthropic": 0.06}[provider]
-    with LedgerServer(shipped_prices(), noise=noise, reasoning=200) as server:
+    budget = {"openai": 0.01, "anthropic": 0.06, "compatible": 0.02}[provider]
+    prices = shipped_prices() | {"compatible/m": PLAIN}
+    with LedgerServer(prices, noise=noise, reasoning=200) as server:
         limits = {"max_concurrency": concurrency}
-        wanted = recipe(model_at(server, provider), n=40, budget_usd=budget, limits=limits)
+        price = {"price": PLAIN} if provider == "compatible" else {}
+        wanted = recipe(model_at(server, provider, **price), n=40, budget_usd=budget, limits=limits)
         run = played(tmp_path / "run", wanted)
         assert run.outcome.stop_code == BUDGET
         state = run.state()

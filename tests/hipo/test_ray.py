@@ -257,6 +257,11 @@ def test_who_has_a_token_shows_none_to_a_cluster_that_asks_for_none_and_one_to_r
         ended = forked(
             in_a_cluster_and_here, [address], tmp_path, environment(RAY_AUTH_TOKEN="5e" * 32)
         )
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")
+        for token in ("", "5e" * 32):
+            monkeypatch.setenv("RAY_AUTH_TOKEN", token)
+            with pytest.raises(UsageError, match=r"(?s)asks for no token.* unset that variable"):
+                mode_of(address)
     assert checked(ended, 0).stdout.split() == ["5", "5", "disabled:False", "token:True"]
 
 

@@ -18,11 +18,14 @@ from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
+from pipeline.spending.accounting import bound_of
 from pipeline.spending.budget import BudgetReached, Ledger
 from pipeline.stopping.stop import Stop, Stopped
 from pipeline.store.calls import lost_row
+from pipeline.store.excess import NO_EXCESS
 from scenarios.arms import Parameters
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply
+from tests.pipeline.providers.asking import make_request
 from tests.wire.faults import Faults
 
 
@@ -91,6 +94,70 @@ async def test_an_error_the_endpoint_reported_costs_nothing(server):
         await b.ask()
         assert [attempt.cost_usd for attempt in b.attempts[:2]] == [0.0, 0.0]
         assert ledger.spent_usd == b.attempts[2].cost_usd
+
+
+OPENAI = {"prompt_tokens": 10, "completion_tokens": 5}
+ANTHROPIC = {"input_tokens": 10, "output_tokens": 5}
+ODD = {"prompt_tokens": 10, "completion_tokens": 30_000_000}
+NOTHING = {"prompt_tokens": 0, "completion_tokens": 0}
+SAID = {"message": "the worker died", "type": "server_error"}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "status", "body", "used"),
+    [
+        ("compatible", 500, {"error": SAID, "usage": OPENAI}, Usage(10, 5)),
+        ("compatible", 500, {"error": {**SAID, "usage": OPENAI}}, Usage(10, 5)),
+        ("openai", 500, {"error": SAID, "usage": OPENAI}, Usage(10, 5)),
+        ("anthropic", 500, {"type": "error", "error": SAID, "usage": ANTHROPIC}, Usage(10, 5)),
+        ("compatible", 429, {"error": SAID, "usage": OPENAI}, Usage(10, 5)),
+        ("compatible", 504, {"error": SAID, "usage": OPENAI}, Usage(10, 5)),
+        ("compatible", 400, {"error": SAID, "usage": OPENAI}, Usage(10, 5)),
+        ("compatible", 200, {"error": {"code": 429, "message": "no"}, "usage": OPENAI}, Usage(10, 5)),
+        ("compatible", 200, {"object": "error", "usage": OPENAI}, Usage(10, 5)),
+        ("compatible", 500, {"error": SAID, "usage": ODD}, None),
+        ("compatible", 500, {"error": SAID, "usage": NOTHING}, Usage(0, 0)),
+        ("compatible", 500, {"error": SAID, "usage": "none"}, Usage(0, 0)),
+        ("compatible", 500, {"error": SAID, "usage": {"requests_today": 9}}, Usage(0, 0)),
+    ],
+)  # fmt: skip
+async def test_an_error_costs_what_its_endpoint_says_was_used(
+    server, monkeypatch, name, status, body, used
+):
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(key, "a-key")
+    server.faults = Faults(canned=(status, body))
+    ledger = Ledger(budget_usd=1.0)
+    once = RetryPolicy(max_attempts=1, max_refused_s=0)
+    async with bench(server, name, ledger=ledger, retry=once, structured="instruct") as b:
+        with pytest.raises(ProviderError):
+            await b.ask()
+    attempt = b.attempts[0]
+    if used is None:
+        assert attempt.cost_usd is attempt.prompt_tokens is None
+        assert ledger.spent_usd == ledger.bound_usd > 0.0006
+    else:
+        assert attempt.cost_usd == attempt.charged_usd == pytest.approx(PRICE.cost(used))
+        assert attempt.charged_tokens == used.prompt + used.completion
+        assert (attempt.prompt_tokens or 0, attempt.completion_tokens or 0) == (
+            used.prompt,
+            used.completion,
+        )
+        assert ledger.spent_usd == pytest.approx(len(b.attempts) * PRICE.cost(used))
+        assert ledger.bound_usd == 0
+
+
+@pytest.mark.anyio
+async def test_what_an_error_counts_too_much_is_held_back_for_from_then_on(server):
+    told = {"prompt_tokens": 10, "completion_tokens": 640}
+    server.faults = Faults(canned=(500, {"error": SAID, "usage": told}))
+    once = RetryPolicy(max_attempts=1)
+    async with bench(server, retry=once, structured="instruct") as b:
+        with pytest.raises(ServerFault):
+            await b.ask()
+        assert b.endpoint.capabilities.excess.answers == 10.0
+        assert b.endpoint.link.excess_of(b.endpoint.address).answers == 10.0
 
 
 @pytest.mark.anyio
@@ -215,6 +282,25 @@ async def test_a_cancelled_request_is_recorded_and_charged():
         await task
     assert b.codes == ["cancelled"]
     assert ledger.spent_usd > 0
+
+
+@pytest.mark.parametrize(
+    ("mark", "share"),
+    [
+        ({"type": "ephemeral"}, 1.25),
+        ({"type": "ephemeral", "ttl": "5m"}, 1.25),
+        (None, 1.25),
+        ({"type": "ephemeral", "ttl": "1h"}, 2.0),
+        ({"type": "ephemeral", "ttl": "1d"}, 2.0),
+        ("forever", 2.0),
+    ],
+)
+def test_only_what_the_cache_keeps_for_longer_than_minutes_is_held_back_at_twice_the_price(
+    mark, share
+):
+    parameters = Parameters(max_tokens=64, extra={"cache_control": mark})
+    bound = bound_of(make_request(parameters=parameters), PRICE, NO_EXCESS)
+    assert bound.usd == pytest.approx((share * bound.prompt_tokens + 10 * 64) / 1e6)
 
 
 @pytest.mark.anyio

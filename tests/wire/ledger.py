@@ -30,10 +30,10 @@ from tests.wire import formats
 from tests.wire.faults import Fault
 from tests.wire.server import WireServer, actors_and_judges
 
-Noise = Literal["silent", "zero", "over", "error", "cut"]
+Noise = Literal["silent", "zero", "over", "error", "cut", "fault"]
 """``silent``: no usage; ``zero``: a usage of nothing; ``over``: half as many answer tokens again as were
 asked for at most; ``error``: computed and billed, and then a 504 of the gateway; ``cut``: computed and
-billed, and the connection breaks before the answer."""
+billed, and the connection breaks before the answer; ``fault``: a 500 that says what was billed."""
 Noises = Callable[[int], "Noise | None"]
 """What befalls the n-th answer, from 0."""
 Rates = Mapping[str, float]
@@ -122,6 +122,9 @@ class LedgerServer(WireServer):
         answer = self._billed(wire, body, headers, 1.0, noise)
         if noise == "error":
             return web.json_response(wire.error(504, "upstream timed out", None), status=504)
+        if noise == "fault":
+            error = wire.error(500, "the worker died", None) | {"usage": answer["usage"]}
+            return web.json_response(error, status=500)
         if noise == "cut" and request.transport is not None:
             request.transport.abort()
         return web.json_response(answer)
@@ -151,7 +154,7 @@ class LedgerServer(WireServer):
             cached, written, hourly = self._of_marked(name, body)
         rates = self.rates(wire, name)
         usd = cost(rates, prompt, cached, written, hourly, output) * share
-        told = noise in {None, "over"}
+        told = noise in {None, "over", "fault"}
         self.bill.append(Line(name, prompt, cached, written, hourly, output, told, usd))
         answer = wire.answer(
             body, texts, number=len(self.bill), prompt=prompt, cached=cached, usage=told

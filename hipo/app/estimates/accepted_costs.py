@@ -173,9 +173,9 @@ def _played(
                 prompt=round(calls.prompt_tokens * requests),
                 completion=round(calls.answer_tokens * calls.expected),
             )
-            if generated:
+            if generated and use.spec.name != model:
                 part.own.append((usage, requests))
-            else:
+            else:  # also the generator that the plan has, each of its roles at the price it has
                 price = use.price
                 part.add(None if price is None else price.cost_of_alike(usage, requests))
     return part

@@ -68,16 +68,15 @@ class Unjudged:
     """Improvised answers in the longest of them."""
     arms: frozenset[str] = frozenset()
     """Ids of the arms that have dialogues."""
+    anew: int = 0
+    """Dialogues that are judged again, since a judge was asked otherwise."""
 
 
 def unjudged(
     store: RunStore, panels: Panels, prompts: JudgePrompts, *, retry_unreadable: bool = False
 ) -> Unjudged:
     """Count what every judge has yet to be asked, dialogue by dialogue, as verification will."""
-    seats = {
-        arm: list(dict.fromkeys(juror.seat(prompts) for juror in panel.jurors))
-        for arm, panel in panels.by_arm.items()
-    }
+    seats = panels.seats(prompts)
     generated = 0
     arms: set[str] = set()
     dialogues: Counter[JudgeIdentity] = Counter()
@@ -96,7 +95,8 @@ def unjudged(
                     answers = len(dialogue.answers())
                     turns[seat] += answers
                     longest[seat] = max(longest.get(seat, 0), answers)
-    return Unjudged(generated, dialogues, turns, longest, frozenset(arms))
+    anew = panels.judged_otherwise(store, prompts)
+    return Unjudged(generated, dialogues, turns, longest, frozenset(arms), anew)
 
 
 def estimate_judging(
@@ -127,6 +127,7 @@ def estimate_judging(
             )
             for seat, juror in seated(ready.panels, ready.prompts, left.arms).items()
         ),
+        left.anew,
     )
 
 

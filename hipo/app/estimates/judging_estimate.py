@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from hipo.app.estimates.playing import BYTES_PER_TOKEN, total_cost
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from quality.judges.protocol import JudgeIdentity
@@ -69,6 +70,8 @@ class JudgingEstimate:
     dialogues: int
     """Those that are generated, and those of the plan."""
     judges: tuple[JudgeEstimate, ...]
+    anew: int = 0
+    """Dialogues that are judged again, since a judge was asked otherwise."""
 
     @property
     def calls(self) -> int:
@@ -79,3 +82,12 @@ class JudgingEstimate:
     def cost_usd(self) -> float | None:
         """Dollars for everything; None if any judge has no price."""
         return total_cost(judge.cost_usd for judge in self.judges if judge.calls)
+
+
+def anew_in_words(dialogues: int) -> str:
+    """Return what is said where dialogues are judged again."""
+    were, are = ("was", "is") if dialogues == 1 else ("were", "are")
+    return (
+        f"{plural(dialogues, 'dialogue')} {were} judged in another way before (model, parameters,"
+        f" prompts, or what hipo tells judges) and {are} judged again; what was found is kept"
+    )

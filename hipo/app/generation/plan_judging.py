@@ -130,6 +130,7 @@ def estimate_planned(
             )
             for seat, juror in jurors.items()
         ),
+        waiting.anew,
     )
 
 

@@ -90,7 +90,7 @@ class VerifiedPlay:
         """
         folder = self._within(prepared.recipe).prompt_dir
         scenarios = prepared.scenarios.values()
-        return judge_prompts(prepared.scheme, scenarios, folder, own_templates)
+        return judge_prompts(prepared.scheme, scenarios, prepared.axes, folder, own_templates)
 
     def foils(self, prepared: Prepared, panels: Panels) -> int:
         """Return of how many answers the judges will be shown wrong labels when all is played."""
@@ -169,7 +169,9 @@ class VerifiedPlay:
             batching(recipe.limits, store.calls, ledger, stop, watching) as sender,
         ):
             pool = EndpointPool(recipe.limits, tools.providers, link, watching.note, sender=sender)
-            verification = verification_of(ready, store, pool, stop, encoder=tools.encoder)
+            verification = verification_of(
+                ready, store, pool, stop, encoder=tools.encoder, notice=watching.note
+            )
             players = stage.connections.players(
                 link, watching.note, in_flight=pool.in_flight, sender=sender
             )

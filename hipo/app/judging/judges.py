@@ -17,6 +17,7 @@ from pipeline.recipes.model_settings import ModelSettings
 from pipeline.recipes.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
+from pipeline.store.run_store import RunStore
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts
 from prompts.whole_dialogue import WHOLE_TEMPLATES
 from quality.judges.foreign import ForeignJudge
@@ -92,6 +93,20 @@ class Panels:
                 if juror.use is not None and juror.use not in uses:
                     uses.append(juror.use)
         return uses
+
+    def seats(self, prompts: JudgePrompts) -> dict[str, list[JudgeIdentity]]:
+        """Return who judges the dialogues of every arm, each once."""
+        return {
+            arm: list(dict.fromkeys(juror.seat(prompts) for juror in panel.jurors))
+            for arm, panel in self.by_arm.items()
+        }
+
+    def judged_otherwise(self, store: RunStore, prompts: JudgePrompts) -> int:
+        """Return how many dialogues of a run are judged again, since a judge was asked otherwise."""
+        seats = self.seats(prompts).items()
+        return store.judgements.judged_otherwise(
+            (arm, seat.source, seat.judge, seat.config) for arm, of_arm in seats for seat in of_arm
+        )
 
     @property
     def unpriced(self) -> list[str]:

@@ -68,6 +68,7 @@ async def batching(
         stop,
         watching.note,
         warn=watching.warn,
+        writing=lambda: calls.queued.requests > 0,
         rules=RULES,
         waits=waits,
     )

@@ -1,9 +1,10 @@
-"""Open one endpoint per model and parameters, shared by all arms and judges that use the model."""
+"""Open one endpoint per model, parameters and price, shared by all arms and judges that use the model."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict
 from functools import partial
 
 from hipo.app.models.batch_apis import check_batches
@@ -35,7 +36,7 @@ where an endpoint is waited for longer."""
 
 
 class EndpointPool:
-    """One endpoint per model and parameters, over providers that are open."""
+    """One endpoint per model, parameters and price, over providers that are open."""
 
     def __init__(
         self,
@@ -78,7 +79,8 @@ class EndpointPool:
     def endpoint(self, use: ModelUse) -> Endpoint:
         """Return the endpoint of a model whose provider is open."""
         spec = use.spec
-        key = fingerprint([spec.fields(), use.api_key_env])
+        price = None if use.price is None else asdict(use.price)
+        key = fingerprint([spec.fields(), use.api_key_env, price])
         if key not in self._endpoints:
             provider = self._providers[_address(use)]
             self._endpoints[key] = Endpoint(

@@ -41,6 +41,7 @@ from quality.verification.jury import JuryHearing, left_to_hear
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
+from scenarios.variation import told_axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,14 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
     prompts = TaskPrompts(templates, scheme, task, mode=request.mode)
     prices = PriceTable.load(recipe.prices, batch=recipe.limits.batch)
     choice = ModelChoice(recipe, prices)
+    told = told_axes(material.axes, material.scenarios.values())
     uses: dict[JudgeIdentity, ModelUse] = {}
     for model in request.models:
         address = overrides.address_of(model, request.models)
         settings = ModelSettings.model_validate({"model": model, **address})
         use = choice.use(settings, JUROR_PARAMETERS)
-        uses[juror_seat(request.name(use.spec.name, prompts), prompts, use.spec.fields())] = use
+        identity = use.spec.fields() | ({"told": told} if told else {})
+        uses[juror_seat(request.name(use.spec.name, prompts), prompts, identity)] = use
     unpriced = sorted({use.spec.name for use in uses.values() if use.price is None})
     if recipe.budget_usd is not None and unpriced:
         raise UsageError(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
 
+from hipo.app.estimates.judging_estimate import anew_in_words
 from hipo.app.judging.foils import try_foils
 from hipo.app.judging.judges import Panels, choose_panels, judge_material, seat_judges
 from hipo.app.judging.tools import JudgingReady, equipped
@@ -46,6 +47,7 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.variation import Axis, told_axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +76,22 @@ def make_ready(store: RunStore, overrides: VerificationOverrides) -> JudgingRead
     check_asked(overrides, panels)
     scenarios = material.scenarios.values()
     prompts = judge_prompts(
-        material.scheme, scenarios, overrides.prompt_dir, material.own_templates
+        material.scheme, scenarios, material.axes, overrides.prompt_dir, material.own_templates
     )
     return JudgingReady(recipe, material, panels, prompts, policy, gates)
 
 
 def judge_prompts(
     scheme: Scheme,
-    scenarios: Iterable[Scenario],
+    scenarios: Collection[Scenario],
+    axes: Mapping[str, Axis],
     prompt_dir: Path | None,
     own_templates: Mapping[str, str],
 ) -> JudgePrompts:
     """Return what judges are asked with: a folder of templates, or what the run was made with."""
     templates = Templates(stored=own_templates) if prompt_dir is None else Templates(prompt_dir)
     listed = scheme.is_for_any_people or not all(map(asks_and_answers, scenarios))
-    return JudgePrompts(templates, scheme, listed=listed)
+    return JudgePrompts(templates, scheme, listed=listed, told=told_axes(axes, scenarios))
 
 
 def check_settings(
@@ -212,8 +215,8 @@ async def verify_async(
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
             pool = EndpointPool(limits, tools.providers, link, watching.note, sender=sender)
             verification = verification_of(
-                ready, store, pool, stop, encoder=tools.encoder, on_progress=watching.see,
-                retry_unreadable=retry_unreadable,
+                ready, store, pool, stop, encoder=tools.encoder, notice=watching.note,
+                on_progress=watching.see, retry_unreadable=retry_unreadable,
             )  # fmt: skip
             spending = spent_on_judging(ledger, link, priced=not ready.panels.unpriced)
 
@@ -251,11 +254,17 @@ def verification_of(
     stop: Stop,
     *,
     encoder: Encoder | None,
+    notice: Callable[[str], None],
     on_progress: Callable[[Progress], None] = lambda _: None,
     retry_unreadable: bool = False,
 ) -> Verification:
-    """Put a verification together; the pool has the models of its judges."""
+    """Put a verification together; the pool has the models of its judges.
+
+    ``notice`` is told of dialogues that were judged in another way and are judged again.
+    """
     scheme = ready.material.scheme
+    if anew := ready.panels.judged_otherwise(store, ready.prompts):
+        notice(anew_in_words(anew))
     store.add_materials(judge_material(ready.panels, ready.prompts))
     store.add_materials([policy_material(ready.policy, ready.gates)])
     setup = VerificationSetup(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hipo.app.estimates import judging_estimate
 from hipo.app.estimates import playing as estimates
 from hipo.app.estimates.batches import MOST_HOURS, USUAL_HOURS, BatchEstimate
-from hipo.app.estimates.judging_estimate import JudgeEstimate, JudgingEstimate
+from hipo.app.estimates.judging_estimate import JudgeEstimate, JudgingEstimate, anew_in_words
 from hipo.app.estimates.playing import Estimate
 from hipo.app.estimates.row_yields import RowYield
 from hipo.app.generation.plan_estimates import PlanEstimate
@@ -224,7 +224,8 @@ def estimate_as_text(estimate: Estimate, *, has_quota: bool = False) -> str:
 def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
     """Return what ``hipo verify --dry-run --format json`` prints.
 
-    ``dialogues``: generated ones; ``calls``; ``judges``: a list of objects with ``source``,
+    ``dialogues``: generated ones; ``anew``: those of them that were judged in another way before and are
+    judged again; ``calls``; ``judges``: a list of objects with ``source``,
     ``judge``, ``dialogues`` (yet to be judged), ``calls``, ``prompt_tokens``,
     ``completion_tokens``, ``cost_usd`` (None: no price is known) and ``longest_answer`` (None of
     offline judges and those not asked once about a dialogue; else ``lines``, the labelled utterances of the
@@ -242,7 +243,7 @@ def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
         }
         for judge in estimate.judges
     ]
-    fields = "dialogues calls judges cost_usd"
+    fields = "dialogues anew calls judges cost_usd"
     return plain(estimate, fields, judges=judges, note=judging_estimate.NOTE)
 
 
@@ -256,6 +257,8 @@ def judging_as_text(estimate: JudgingEstimate) -> str:
     header = ["", "judge", "dialogues", "calls", "prompt tokens", "answer tokens", "cost"]
     counts = f"{plural(estimate.dialogues, 'dialogue')}, {plural(estimate.calls, 'call')} to make"
     lines = [counts, "", columns(header, rows), "", f"({judging_estimate.NOTE})"]
+    if estimate.anew:
+        lines += ["", anew_in_words(estimate.anew)]
     return "\n".join([*lines, *filter(None, map(_too_long, estimate.judges))])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from hipo.app.estimates.judging import estimate_judging
@@ -91,7 +92,7 @@ def print_estimate(
         if jury is None or overrides.judges:
             ready = make_ready(store, overrides)
             judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
-            planned = JudgingEstimate(judged.dialogues, (*judged.judges, *planned.judges))
+            planned = replace(judged, judges=(*judged.judges, *planned.judges))
         at_providers = sum(batch.requests for batch in store.state().batches)
     if output_format == "json":
         write_json({**judging_as_json(planned), "at_providers": at_providers})

@@ -50,6 +50,15 @@ def test_the_generator_costs_what_the_estimate_says_by_utterance(told: Any) -> N
     assert first["cost_usd"] == pytest.approx(plan["cost_usd"] * each, rel=1e-4)
 
 
+def test_roles_with_one_model_cost_what_the_recipe_says_of_each(told: Any, tmp_path: Path) -> None:
+    dear = {"model": "openai/gpt-4o-mini", "price": {"input": 15, "output": 60}}
+    models = {"default": "openai/gpt-4o-mini", "initiator": dear}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump({**RECIPE, "models": models}))
+    plan = told()
+    first = plan["accepted_utterances"]["models"][0]
+    assert first["cost_usd"] == pytest.approx(plan["cost_usd"] * 1000 / plan["exchanges"], rel=1e-4)
+
+
 def test_another_generator_is_its_own_judge_and_leaves_the_others_alone(told: Any) -> None:
     plan = told(*JUDGED)
     costs = plan["accepted_utterances"]

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.run_material import load_material
+from hipo.app.verification import verify
+from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.run_store import RunStore
 from tests.hipo.cli.conftest import Hipo
+from tests.pipeline.integration.records import rows
 
 POWER = "Power: the INITIATOR decides on the RESPONDER's contract"
 MOOD = "Mood: has had a long day"
@@ -89,10 +91,49 @@ def test_dialogues_drawn_from_earlier_values_are_read_with_what_they_were_told(
     assert hipo("generate", "mine.yaml", "-o", "run", "-q", *more).code == 0
     done = hipo("export", "run", "--to", "benchmark", "--any", "-o", "set", "-q")
     assert done.code == 0, done.err
-    rows = (tmp_path / "set" / "jsonl" / "test.jsonl").read_text(encoding="utf-8").splitlines()
-    told = {json.loads(row)["situation"].splitlines()[-1] for row in rows}
+    lines = (tmp_path / "set" / "jsonl" / "test.jsonl").read_text(encoding="utf-8").splitlines()
+    told = {json.loads(row)["situation"].splitlines()[-1] for row in lines}
     assert told == {POWER, POWER.replace("INITIATOR", "RESPONDER", 1)}
     with RunStore.open(tmp_path / "run", readonly=True) as store:
         material = load_material(store)
         axes = [tuple(material.axes_of(d.case)) for d in store.dialogues(traces=False)]
     assert set(axes) == {("power", "mood"), ("power",)}
+
+
+OF_JUDGES = "role like 'self %' or role like 'external %'"
+
+
+def test_what_was_judged_before_a_shared_axis_was_told_is_judged_again_and_nothing_twice(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "axes.yaml").write_text(AXES, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(RECIPE, encoding="utf-8")
+    judging = ("verify", "run", "--judge", "offline/judge")
+    with monkeypatch.context() as earlier:  # judges were told the scenario alone
+        earlier.setattr(RunMaterial, "scenario_as_told", RunMaterial.scenario_of)
+        earlier.setattr(verify, "told_axes", lambda axes, scenarios: {})
+        assert hipo("generate", "mine.yaml", "-o", "run", "-q").code == 0
+        assert hipo(*judging, "-q").code == 0
+    run = tmp_path / "run"
+    (before,) = rows(run, f"select count(*), sum(charged_tokens) from requests where {OF_JUDGES}")
+    assert hipo("generate", "mine.yaml", "-n", "6", "-o", "run", "-q").code == 0
+
+    plan = hipo(*judging, "--dry-run", "--format", "json").data
+    assert (plan["dialogues"], plan["anew"], plan["calls"]) == (6, 2, 3 * before[0])
+    again = "2 dialogues were judged in another way before"
+    assert again in hipo(*judging, "--dry-run").out
+    spent = hipo("runs", "show", "run", "--format", "json").data["charged"]["tokens"]
+    halfway = hipo(*judging, "--budget-tokens", str(spent + before[1] // 2 + 9_000))
+    assert halfway.code == 4
+    assert again in halfway.err
+    (some,) = rows(run, f"select count(*) from requests where {OF_JUDGES}")
+    assert before[0] < some[0] < 4 * before[0]
+    done = hipo(*judging)
+    assert done.code == 0
+    (all_of_them,) = rows(run, f"select count(*) from requests where {OF_JUDGES}")
+    assert all_of_them[0] == 4 * before[0], "each question of today once, those of before kept"
+    passes = "select judge, count(*), count(distinct config) from newest_judge_runs group by kind"
+    assert rows(run, passes) == [("offline/judge", 6, 1)] * 2
+    last = hipo(*judging)
+    assert "nothing to do: 6 dialogues verified already" in last.out
+    assert "another way" not in last.err + hipo(*judging, "--dry-run").out

@@ -10,7 +10,7 @@ import pytest
 from hipo.app.models import batching, endpoints
 from pipeline.batches import calls
 from pipeline.providers.retry import RetryPolicy
-from tests.pipeline.batches.runs import KEYS, QUICK
+from tests.pipeline.batches.runs import KEYS, PATIENT, QUICK
 from tests.wire.server import WireServer
 
 
@@ -23,6 +23,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "RetryPolicy", policy)
     for name, key in KEYS.items():
         monkeypatch.setenv(name, key)
+
+
+@pytest.fixture
+def patient(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for what comes late until it comes."""
+    monkeypatch.setattr(batching, "RULES", PATIENT)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ QUICK = BatchRules(
     look_s=0.01, quiet_looks=5, age_s=5.0, first_poll_s=0.01, poll_s=0.05, settle_s=0.2,
     unheard_s=0.2, late_results_s=0.3,
 )  # fmt: skip
+PATIENT = replace(QUICK, settle_s=600.0, late_results_s=600.0)
+"""For what comes in the end, after so many questions: however slow the machine is."""
 KEYS = {"OPENAI_API_KEY": "sk-test", "ANTHROPIC_API_KEY": "sk-ant-test"}
 
 

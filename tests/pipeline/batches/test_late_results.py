@@ -14,6 +14,7 @@ from tests.wire.batches import BatchFaults
 from tests.wire.server import WireServer
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_results_that_are_not_all_there_at_once_are_asked_for_again(
     server: WireServer, tmp_path: Path, provider: str
@@ -27,6 +28,7 @@ def test_results_that_are_not_all_there_at_once_are_asked_for_again(
     assert rows(tmp_path / "run", "select count(*) from requests") == [(24,)]
 
 
+@pytest.mark.usefixtures("patient")
 def test_the_results_of_a_batch_that_expired_are_waited_for_too(
     server: WireServer, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from pipeline.providers import batch_calls
 from pipeline.providers.anthropic_batches import AnthropicBatches
 from pipeline.providers.errors import ServerFault
 from pipeline.providers.openai_batches import OpenAIBatches
+from pipeline.providers.protocol import Usage
 from pipeline.providers.registry import ModelName, build_provider
 from scenarios.errors import UsageError
 from tests.pipeline.batches.interrupting import Interrupting
@@ -92,6 +93,7 @@ def test_an_archived_batch_that_may_be_ours_is_not_taken_for_absent(
     assert len(server.batches.made) == 1
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_batch_whose_results_are_not_there_yet_is_not_taken_for_that_of_somebody_else(
     server: WireServer, tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_list_that_is_too_long_does_not_prove_that_a_batch_is_not_there(
     assert len(server.batches.made) == 1
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_a_batch_that_was_just_sent_need_not_be_known_yet(
     server: WireServer, tmp_path: Path, provider: str
@@ -167,6 +170,21 @@ def test_lines_of_unexpected_types_are_faults_of_the_provider(
                 anthropic.read(line, make_request())
         await one.close()
         await two.close()
+
+    asyncio.run(read())
+
+
+def test_a_line_that_failed_is_charged_what_it_says_was_used(server: WireServer) -> None:
+    async def read() -> None:
+        one = build_provider(ModelName("openai", "one"), base_url=server.openai_url)
+        used = {"prompt_tokens": 7, "completion_tokens": 3}
+        body = {"error": {"message": "the worker died"}, "usage": used}
+        with pytest.raises(ServerFault) as failed:
+            OpenAIBatches(one, 9.0).read(  # type: ignore[arg-type]
+                {"response": {"status_code": 500, "body": body}}, make_request()
+            )
+        assert failed.value.usage == Usage(7, 3)
+        await one.close()
 
     asyncio.run(read())
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +23,14 @@ from hipo.app.runs.run import Run
 from hipo.cli.main import run as hipo
 from hipo.cli.reports.estimate import plan_as_json, plan_as_text
 from hipo.cli.reports.run import state_as_text
+from pipeline.batches import journey
+from pipeline.batches.batcher import Batcher
+from pipeline.chunks import chunks
+from pipeline.store.batches import BatchLog
+from pipeline.store.writer import Writer, _resolve
 from scenarios.errors import UsageError
 from tests.pipeline.batches.interrupting import Interrupting
-from tests.pipeline.batches.runs import assert_whole, recipe
+from tests.pipeline.batches.runs import QUICK, assert_whole, recipe
 from tests.pipeline.integration.records import count, rows
 from tests.wire.batches import BatchFaults
 from tests.wire.server import WireServer, actors_and_judges
@@ -51,6 +59,56 @@ def test_dialogues_in_batches_are_those_of_any_other_run_at_half_the_price(
     )
     assert half == pytest.approx(full / 2)
     assert half > 0
+
+
+def test_a_batch_is_not_sent_while_answers_are_written_down_however_slow_the_disk_is(
+    server: WireServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, commit, look = threading.Semaphore(0), Writer._commit, Batcher._look
+
+    def seen(batcher: Batcher) -> None:
+        look(batcher)
+        looks.release()
+
+    def slow(writer: Writer, items: Sequence[Any]) -> None:
+        records = [item for item in items if item.write_all is not None]
+        commit(writer, [item for item in items if item.write_all is None])
+        for some in chunks(records, 4):  # the disk takes four at a time, and its time
+            while looks.acquire(blocking=False):
+                pass
+            for _ in range(2 * QUICK.quiet_looks):
+                assert looks.acquire(timeout=60)
+            commit(writer, some)
+            _resolve(some)
+
+    monkeypatch.setattr(Batcher, "_look", seen)
+    monkeypatch.setattr(Writer, "_commit", slow)
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+    assert [len(batch.requests) for batch in server.batches.made] == [12, 12]
+
+
+def test_a_batch_is_not_sent_while_the_results_of_another_come_in(
+    server: WireServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, look, store_results = [0], Batcher._look, BatchLog.store_results
+
+    def seen(batcher: Batcher) -> None:
+        look(batcher)
+        looks[0] += 1
+
+    async def late(log: BatchLog, *what: Any) -> None:
+        until = looks[0] + 2 * QUICK.quiet_looks
+        while looks[0] < until:
+            await asyncio.sleep(0)
+        await store_results(log, *what)
+
+    monkeypatch.setattr(Batcher, "_look", seen)
+    monkeypatch.setattr(BatchLog, "store_results", late)
+    monkeypatch.setattr(journey, "STORED_AT_ONCE", 5)
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+    assert [len(batch.requests) for batch in server.batches.made] == [12, 12]
 
 
 def test_anthropic_takes_batches_too(server: WireServer, tmp_path: Path) -> None:

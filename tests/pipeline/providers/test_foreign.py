@@ -74,6 +74,16 @@ async def test_odd_counts_of_tokens_are_none_and_are_charged_at_their_worst(usag
 
     assert (await sent(answer)).usage == counted
 
+    error = BadRequest("no", status=400)
+    error.usage = usage
+
+    async def fail():
+        raise error
+
+    with pytest.raises(BadRequest):
+        await sent(fail)
+    assert (error.billed, error.usage) == (usage is not None, counted)
+
 
 REPLY = Reply((Choice("a", "stop"),), None, "req")
 
