@@ -24,16 +24,17 @@ from pipeline.offline.wording import adapted, joined, repeats
 from scenarios.lines.model import StageLine
 from scenarios.wording import content_stems
 
-_DRAWS = 12
+_DRAWS = 20
 """Ways to say a line that are drawn, of which one is said."""
-_TAKING_UP = 4
+_TAKING_UP = 3
 """By how much more of them are drawn where one is looked for that names what the question is about."""
-_SHORTEST, _SPREAD = 42, 33
+_SHORTEST, _SPREAD = 62, 21
 """Characters of the shortest line that is aimed at, and by how much two draws add to it."""
-_BESIDE = 25
-"""Percent of lines that inform, and do not change the subject, in two sentences: most others do, and length is
-to tell no label."""
-_ALONE = 85
+_WORD = 5
+"""Characters of a word with the space after it."""
+_BESIDE = 50
+"""Percent of lines that inform in two sentences: most others are, and length is to tell no label."""
+_ALONE = 50
 """Percent of lines of feeling in one sentence."""
 _LED, _LED_ON = 40, 60
 """Percent of lines with a way in, the first and those that go on from an earlier answer."""
@@ -253,11 +254,16 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     if scene.takes_up:
         options = [text for text in options if names_any(scene.issues, text)] or options
     if options:
-        return min(options, key=lambda text: abs(len(text) - length))
+        return min(options, key=lambda text: _off(text, length))
     text = realised[0][0]
     while text in scene.said:  # a very long conversation has used up the others
         text = f"Again, {text[:1].lower()}{text[1:]}"
     return text
+
+
+def _off(text: str, length: int) -> int:
+    """Return how far a text is from a length in characters, and from as many words as go into that."""
+    return abs(len(text) - length) + abs(_WORD * len(text.split()) - length)
 
 
 def names_any(issues: Sequence[str], text: str) -> bool:
@@ -292,7 +298,7 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str,
     core = fill(template, slots, dice)
     if tactic.intention == AFFECT and dice.chance(_ALONE):
         closers = ()
-    if tactic.intention == INFORM and tactic.veracity != CHANGE and dice.chance(_BESIDE):
+    if tactic.intention == INFORM and dice.chance(_BESIDE):
         closers = second_sentences(tactic, scene)
     closer = fill(dice.pick(closers), slots, dice) if closers else ""
     register = scene.manner.register

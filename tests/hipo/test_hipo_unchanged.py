@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "1ea0a2ae863ad9a56d16b768179e1818567faabd8bae7a208b6d6c99541dbf04",
+        "ec3a3f157e32578d196677f0587e5ac5a2e2c124bda560e1e299beebd7aba887",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "66ab3dbcd03bd40a30cab8603f3ec0824cf635bcb193bd1efb6e99d9dc4cf5b1",
+        "017b4ee098d1ec9a4ae6ec598f2073baa8af2bb89176caae17100b500cd36de3",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "79946fffc9a58d50594393a98f60bfe2de61addf6511db98f14fb3eaf4ac5c0d",
+        "3bbb10b29c32391b1f7794fd0ede37c876592f0793f9535a90fbf810dca82cb3",
     ),
 }
 

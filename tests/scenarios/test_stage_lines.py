@@ -9,7 +9,7 @@ from pipeline.offline.lexicon import words
 from pipeline.offline.person import in_person
 from pipeline.offline.phrases import tidy
 from scenarios.lines.library import exemplar_lines, gold_lines, scenarios_with, stage_lines
-from scenarios.lines.model import ANGLE, HARD_QUESTION, PRESSED, StageLines
+from scenarios.lines.model import ANGLE, ANY_FACT, HARD_QUESTION, PRESSED, StageLines
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 from scenarios.wording import content_stems, shingles
@@ -36,6 +36,19 @@ def test_every_scenario_has_enough_to_say() -> None:
         for fact, goal in product(scenario.facts, SCHEME.goal.values):
             for answers in (HARD_QUESTION, "angle", PRESSED):
                 assert said[fact.id, goal, answers] >= 1, (scenario.id, fact.id, goal, answers)
+
+
+def test_the_hard_question_has_several_vague_answers_for_any_fact() -> None:
+    """Those who say nothing false have only these: with one, dialogues of one answer are the same."""
+    for scenario, lines in stages():
+        vague = [
+            line
+            for line in lines.responder
+            if (line.answers, line.fact) == (HARD_QUESTION, ANY_FACT)
+            and line.labels["veracity"] == "Manner"
+            and line.is_for("truthful non-disclosure")
+        ]
+        assert len(vague) >= 3, scenario.id
 
 
 def test_every_question_has_a_true_detail_that_answers_a_part_of_it() -> None:

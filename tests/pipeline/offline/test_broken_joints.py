@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import defaultdict
 
 import pytest
 
@@ -198,6 +199,16 @@ def test_a_true_detail_is_told_only_where_it_answers_a_part_of_the_question():
                 assert any(text[2:].rstrip(".") in found["utterance"] for text in true)
                 assert question != "How do you know?"
     assert told == asked / 2
+
+
+def test_lines_of_every_label_are_about_equally_long(said):
+    """'I'm so sorry.' to affect, and two long sentences to motivate: the length gives the label away."""
+    for name in ("intention", "veracity"):
+        lengths = defaultdict(list)
+        for _, declared, answered in said:
+            lengths[declared[name]].append(len(answered["utterance"]))
+        means = {label: sum(found) / len(found) for label, found in lengths.items()}
+        assert max(means.values()) - min(means.values()) < 8, means
 
 
 def test_a_line_that_affects_is_all_feeling(said):

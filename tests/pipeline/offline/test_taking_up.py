@@ -182,7 +182,7 @@ def test_who_has_refused_does_not_claim_to_have_told_everything():
 
 
 def test_a_later_answer_goes_on_from_the_one_before_and_a_lie_like_a_truth():
-    leads = listed("asides", "onwards", "refused", "told")
+    leads = tuple(lead.lower() for lead in listed("asides", "onwards", "refused", "told"))
     for veracity in ("Quantity", "Quality"):
         tactic = Tactic("Inform", veracity, "Representatives", "d")
         cover = ("nobody else has a key",)

@@ -23,8 +23,7 @@ CATALOGUE = Catalogue.load(environment={})
 DECEPTION, DISCREET = SCHEME.goal.values
 SEEDS = range(40)
 NEVER_A_LETTER = (
-    "If it hadn't been we'd have heard, and there's never been one letter about that panel, not from "
-    "any of the six."
+    "If it hadn't been we'd have heard, and there's never been one letter about that panel."
 )
 
 
