@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hipo.app.generation.plan_estimates import estimate as estimate
     from hipo.app.generation.preview import preview as preview
     from hipo.app.generation.quota import plan_quota as plan_quota
-    from hipo.app.generation.quota import quota_standing as quota_standing
+    from hipo.app.generation.quota import quota_fill as quota_fill
     from hipo.app.generation.saturation import SaturatedPlay as SaturatedPlay
     from hipo.app.generation.verified import VerifiedPlay as VerifiedPlay
     from hipo.app.options.verification import VerificationOverrides as VerificationOverrides
@@ -74,7 +74,7 @@ _MODULE_OF = {
     "prepare": "hipo.app.preparation.prepared",
     "preview": "hipo.app.generation.preview",
     "progress": "hipo.cli.terminal.progress",
-    "quota_standing": "hipo.app.generation.quota",
+    "quota_fill": "hipo.app.generation.quota",
     "report": "hipo.app.report.report",
     "study": "hipo.app.study",
     "train": "hipo.app.train",

@@ -78,7 +78,7 @@ class AskedSet:
     asked: Mapping[str, tuple[EvaluationItem, TaskQuestion]]
     """By the id of the item."""
     dimensions: tuple[str, ...]
-    """What is scored: what is asked about, and some reference tells."""
+    """What is scored: what is asked about, has one label, and some reference tells."""
 
 
 @inspect_task
@@ -96,7 +96,7 @@ def hipo_utterance(
     Args:
         dataset: an exported benchmark set: its folder, or one of its files.
         mode: ``zero-shot``, ``cot`` or ``icl``.
-        reference: ``declared``, ``agreed`` or ``adjudicated``.
+        reference: ``declared``, ``agreed``, ``people``, ``adjudicated`` or ``verifier``.
         split: ``train``, ``validation`` or ``test``; empty is all.
         scheme: id or file of the scheme, where the set does not carry it.
         draw: which draw of worked examples is shown (``icl``).
@@ -266,7 +266,8 @@ def asked_set(how: Asking) -> AskedSet:
             f"its labels are: {', '.join(there) or 'none'}",
         )
     told = {name for item, _ in asked.values() for name in item.references[how.reference]}
-    return AskedSet(items, asked, tuple(d.id for d in prompts.dimensions if d.id in told))
+    single = (d.id for d in prompts.dimensions if d.measurement != "multi")
+    return AskedSet(items, asked, tuple(name for name in single if name in told))
 
 
 def _task(how: Asking) -> Task:

@@ -14,15 +14,15 @@ from quality.strategic.distributions import Distribution
 from quality.strategic.histograms import Histogram
 from quality.strategic.moves import COMMITMENTS, MAXIMS
 from quality.strategic.outcome_model import OutcomeModel
-from quality.strategic.trajectory import StandingAfter
+from quality.strategic.trajectory import AnswerMetrics
 from scenarios.atomic_files import write_text
 from scenarios.fingerprint import fingerprint
 
-_METRICS: dict[str, Callable[[StandingAfter], float | None]] = {
-    "NRBaT": lambda standing: standing.nrbat,
-    "NRA": lambda standing: standing.nra,
-    "benefit so far": lambda standing: standing.bat_sum,
-    "penalty so far": lambda standing: standing.pat_sum,
+_METRICS: dict[str, Callable[[AnswerMetrics], float | None]] = {
+    "NRBaT": lambda metrics: metrics.nrbat,
+    "NRA": lambda metrics: metrics.nra,
+    "benefit so far": lambda metrics: metrics.bat_sum,
+    "penalty so far": lambda metrics: metrics.pat_sum,
 }
 _MOST_CURVES = 8
 
@@ -81,8 +81,8 @@ def along_plot(discourses: Sequence[Discourse], metric: str) -> str:
     read = _METRICS[metric]
     curves = []
     for discourse in discourses:
-        standings = (answer.standing for answer in discourse.answers)
-        values = [(float(n), read(standing)) for n, standing in enumerate(standings, 1)]
+        after_answers = (answer.metrics for answer in discourse.answers)
+        values = [(float(n), read(metrics)) for n, metrics in enumerate(after_answers, 1)]
         points = tuple((n, value) for n, value in values if value is not None)
         if points:
             curves.append(Curve(discourse.annotator, points))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Label, Scheme
@@ -125,10 +126,14 @@ def scheme_rules(
     return (*never, *must)
 
 
+BAR: Final = " | "
+"""Between several labels at once."""
+
+
 def label_text(value: LabelValue) -> str:
     """Return a label as prompts write it: several are joined by a bar, numbers are short."""
     if isinstance(value, tuple):
-        return " | ".join(value)
+        return BAR.join(value)
     return value if isinstance(value, str) else f"{value:g}"
 
 

@@ -205,7 +205,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AnnotatorTally:
     """How far one annotator is in a study."""
 
     code: str

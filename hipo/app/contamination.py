@@ -26,6 +26,7 @@ def compare_sets(
     embedding_model: str | None = None,
     clean: Path | None = None,
     notice: Callable[[str], None] = _log.warning,
+    on_embedding: Callable[[], None] = lambda: None,
 ) -> Contamination:
     """Measure how far one data set overlaps with another, by runs of words and by meaning.
 
@@ -37,6 +38,7 @@ def compare_sets(
         embedding_model: an id or a folder; None is the bundled model.
         clean: a file in ``.jsonl`` for the rows of ``checked`` that do not overlap.
         notice: is called with what could not be done.
+        on_embedding: is called once both sets are found and meanings are going to be compared.
 
     Raises:
         UsageError: a set cannot be read, ``clean`` cannot be written, or reworded rows are to be
@@ -49,9 +51,11 @@ def compare_sets(
         )
     if clean is not None:
         _check_target(clean)
-    rows = row_set(checked, checked.name)
+    rows, held_out = row_set(checked, checked.name), row_set(reference, reference.name)
     embed = embedding_for_neighbours(embedding_model, notice) if embeddings else None
-    comparison = compare(rows, row_set(reference, reference.name), settings, embed)
+    if embed is not None:
+        on_embedding()
+    comparison = compare(rows, held_out, settings, embed)
     if clean is not None:
         _write(clean, rows, comparison)
     return comparison

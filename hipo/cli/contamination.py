@@ -14,7 +14,6 @@ from hipo.cli.terminal.errors import ExitCode, say
 from outputs.contamination.contamination import Contamination, Settings, Side
 from outputs.contamination.ngrams import SHORTEST, SIZE
 from outputs.contamination.reworded_lines import Reworded
-from pipeline.embeddings.embeddings import missing_packages
 from scenarios.errors import UsageError
 from scenarios.plural import plural
 
@@ -71,8 +70,6 @@ def contamination(
     """
     if not embeddings:
         _check_used(embedding_model, cosine)
-    elif not missing_packages(embedding_model):
-        say("comparing meanings, which takes most of the time; --no-embeddings leaves it out")
     comparison = compare_sets(
         checked,
         reference,
@@ -81,12 +78,17 @@ def contamination(
         embedding_model=embedding_model,
         clean=clean,
         notice=say,
+        on_embedding=_say_what_takes_long,
     )
     if output_format == "json":
         write_json(comparison.report())
     else:
         print(comparison_as_text(comparison, clean))
     return ExitCode.DONE
+
+
+def _say_what_takes_long() -> None:
+    say("comparing meanings, which takes most of the time; --no-embeddings leaves it out")
 
 
 def _check_used(embedding_model: str | None, cosine: float) -> None:

@@ -14,6 +14,7 @@ from outputs.audit.run_corpus import MOST, is_drawn, not_asked, single_label_dim
 from outputs.contamination.comparable import Row
 from outputs.contamination.contamination import RowSet
 from outputs.dataset.manifest import MANIFEST
+from outputs.dataset.reader import folders_of
 from outputs.dataset.scheme_file import read_scheme
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
@@ -117,11 +118,18 @@ def set_corpus(
 
 
 def scheme_of(path: Path) -> Scheme | None:
-    """Return the scheme that the manifest of an export names, from its folder or as it ships; or None."""
+    """Return the scheme that the manifest of an export names, from its folder or as it ships; or None.
+
+    Args:
+        path: the folder of the export, or one of its files. Of a file that lies elsewhere the scheme is
+            not known: versions of a scheme can have the same labels, and other rules about them.
+    """
+    folders = folders_of(path)
+    folder = next((one for one in folders if (one / MANIFEST).is_file()), folders[0])
     try:
-        manifest = orjson.loads((path / MANIFEST).read_bytes())
+        manifest = orjson.loads((folder / MANIFEST).read_bytes())
         named = manifest["scheme"]
-        scheme = read_scheme(path) or load_scheme(f"{named['id']}@{named['version']}")
+        scheme = read_scheme(folder) or load_scheme(f"{named['id']}@{named['version']}")
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError, InputError, UsageError):
         return None
     return scheme if scheme.fingerprint == named["fingerprint"] else None

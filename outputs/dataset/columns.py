@@ -10,6 +10,7 @@ from typing import Protocol
 from outputs.dataset.manifest import Column, ColumnKind
 from outputs.selecting.people_labels import labelled_dimensions
 from outputs.selecting.selection import SelectedDialogue
+from scenarios.annotations import VERIFIER
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Scheme
 from scenarios.verdicts import Verdict
@@ -53,8 +54,9 @@ LABELLED_BY = Column(
     "labelled_by",
     "text",
     "Whose labels: speaker (declared with the words), expert (decided in review; what the expert did"
-    " not decide on is what most people say), people (what most of them say); of a whole dialogue expert,"
-    " where one decided on its goal; null: no labels, or the assigned goal.",
+    " not decide on is what most people say), people (what most of them say), verifier (a program that"
+    " checked what was said); of a whole dialogue expert, where one decided on its goal; null: no labels,"
+    " or the assigned goal.",
 )
 _KINDS: dict[str, ColumnKind] = {"interval": "float", "multi": "texts"}
 
@@ -186,6 +188,8 @@ class LabelValues:
 def _labelled_by(selected: SelectedDialogue, turn: Turn) -> str:
     if turn.index in selected.adjudicated:
         return "expert"
+    if turn.index in selected.verified:
+        return VERIFIER
     return "people" if turn.index in selected.people else "speaker"
 
 

@@ -171,6 +171,8 @@ class ExportFacts:
     """Rows in the set that repeat another of their case word for word, labels alike."""
     by_people: int = 0
     """Utterances that rows are about whose labels are those that most people gave."""
+    by_program: int = 0
+    """Utterances that rows are about whose labels are those of a program that checks what is said."""
     together: tuple[AlikeScenarios, ...] = field(default=(), kw_only=True)
     """Scenarios that are in one split because they are alike."""
     across: int = field(default=0, kw_only=True)

@@ -13,7 +13,7 @@ from outputs.contamination.contamination import RowSet
 from outputs.dataset.manifest import MANIFEST
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.json_lines import json_lines
-from scenarios.text_file import read_bytes, shown_path, unmarked
+from scenarios.text_file import read_bytes, real_path, shown_path, unmarked
 
 _LINES = (".jsonl", ".ndjson")
 _JSON = ".json"
@@ -21,6 +21,8 @@ _MOST_JSON = 1 << 30
 """Bytes of a file that is one JSON document: it is read as a whole."""
 _PARQUET = ".parquet"
 _PAGE = 512
+_PARENTS = 2
+"""Folders above a file of rows in which the manifest of its export is looked for."""
 _HINT = "mend or leave out"
 _DOCUMENT = "a JSON object, or a list of them"
 
@@ -71,6 +73,11 @@ def data_files(path: Path) -> list[Path]:
     if not files:
         raise UsageError(f"{path}: holds no .jsonl, .json or .parquet file", "give a data set")
     return files
+
+
+def folders_of(path: Path) -> list[Path]:
+    """Return where the manifest of an export may lie to which a file or folder of rows belongs."""
+    return [path] if path.is_dir() else list(real_path(path).parents)[:_PARENTS]
 
 
 def _json_lines(file: Path) -> Iterator[Row]:

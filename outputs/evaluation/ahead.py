@@ -15,7 +15,7 @@ LEVEL = 0.05
 _LEAD = (
     "Two models on the items that both answered. The difference is that of the first less the "
     "second, in points, with its 95% interval over cases (paired bootstrap). p: how often the "
-    "accuracy of the two would lie as far apart if their answers to whole cases were exchanged at "
+    "accuracy of the two would lie as far apart if their answers to whole cases were permuted at "
     "random; adjusted by Holm for all pairs of a task and dimension."
 )
 _MODES = (

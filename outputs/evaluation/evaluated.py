@@ -18,6 +18,7 @@ REFERENCES: Mapping[str, str] = {
     "agreed": "declared labels that every external judge gave without seeing them",
     "people": "the label that most people gave, or the one who was asked",
     "adjudicated": "the labels that an expert decided on",
+    "verifier": "what a program found that checks what is said",
     "gold": "the settled labels of the gold lines",
     "swap": "whether the label of lies fits the fact that is shown",
 }
@@ -96,6 +97,11 @@ class Evaluated:
         found = {one.dimension for one in self.scores.scores if one.task == task}
         known = [name for name in self.record.set.labels if name in found]
         return (*known, *sorted(found - set(known)))
+
+    def is_scored(self, task: str) -> bool:
+        """Return whether a task has figures, on dimensions with one label or with several."""
+        of_sets = any(one.task == task for one in self.scores.sets)
+        return of_sets or any(one.task == task for one in self.scores.scores)
 
     def references(self, task: str, dimension: str) -> tuple[ReferenceView, ...]:
         """Return what a dimension of a task is held against; the first is the one to begin with."""

@@ -65,7 +65,7 @@ def score_sections(evaluated: Evaluated) -> list[ReportSection]:
     """Return one section of scores for each task."""
     sections: list[ReportSection] = []
     for task in evaluated.tasks:
-        if evaluated.dimensions(task.id):
+        if evaluated.is_scored(task.id):
             blocks = leaderboard_blocks(evaluated, task.id)
             lead = f"Seen of what was said before: {task.history}." if task.history else ""
             if not sections:

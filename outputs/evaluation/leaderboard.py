@@ -15,6 +15,7 @@ from outputs.evaluation.cells import (
     table_of,
 )
 from outputs.evaluation.evaluated import REFERENCES, SIGNS, Evaluated
+from outputs.evaluation.label_sets import set_blocks
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.page import Foldable, Grid, Plot, Remark, Table
 from outputs.report.wording import count, percent
@@ -40,18 +41,20 @@ def leaderboard_blocks(evaluated: Evaluated, task: str) -> list[Foldable]:
     Source: HIPO, Table 2 and Figure 6 (modes side by side).
     """
     names = evaluated.dimensions(task)
-    blocks: list[Foldable] = [Grid(tuple(accuracy_plot(evaluated, task, name) for name in names))]
+    plots = tuple(accuracy_plot(evaluated, task, name) for name in names)
+    blocks: list[Foldable] = [Grid(plots)] if plots else []
     for dimension in names:
         blocks.append(leaderboard_table(evaluated, task, dimension))
         ahead = " ".join(ahead_sentences(evaluated, task, dimension))
         said = [*([ahead] if ahead else []), *_remarks(evaluated, task, dimension)]
         blocks += [Remark(text) for text in said]
-    return blocks
+    return [*blocks, *set_blocks(evaluated, task)]
 
 
 def reference_remark(*evaluations: Evaluated) -> Remark:
     """Say what each kind of reference is."""
     used = {score.reference for one in evaluations for score in one.scores.scores}
+    used |= {score.reference for one in evaluations for score in one.scores.sets}
     known = [f"{name}: {what}" for name, what in REFERENCES.items() if name in used]
     return Remark(f"What is held against what. {'; '.join(known)}.")
 

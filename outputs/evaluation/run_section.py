@@ -32,7 +32,7 @@ def evaluation_section(evaluations: Sequence[Evaluated], run: str) -> ReportSect
     for one in evaluations:
         blocks += mark_remarks(one)
         for task in one.tasks:
-            if one.dimensions(task.id):
+            if one.is_scored(task.id):
                 several = len(evaluations) > 1
                 title_of = f"{one.record.name}: {task.title}" if several else task.title
                 folded = tuple(leaderboard_blocks(one, task.id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -78,7 +78,7 @@ def score_evaluation(folder: Path, how: Resampling = RESAMPLING) -> Evaluated:
     record = read_record(folder)
     rows = sorted_results(folder, record)
     examples = chosen_examples(rows, partial(read_items, folder))
-    scores = score_results(rows, record.set.labels, drawn=record.set.drawn, how=how)
+    scores = _scores(rows, record, how)
     return Evaluated(record, scores, examples, _marks(rows))
 
 
@@ -95,7 +95,7 @@ def read_evaluation(folder: Path) -> Evaluated:
     rows = sorted_results(folder, record)
     file = folder / SCORES
     if not file.exists() or file.stat().st_mtime_ns < (folder / RESULTS).stat().st_mtime_ns:
-        scores = score_results(rows, record.set.labels, drawn=record.set.drawn)
+        scores = _scores(rows, record)
         return Evaluated(record, scores, marks=_marks(rows))
     try:
         data = orjson.loads(file.read_bytes())
@@ -105,6 +105,13 @@ def read_evaluation(folder: Path) -> Evaluated:
         raise InputError([Problem(str(file), None, "", found, "a JSON object", hint)]) from error
     scores = EvaluationScores.from_dict(data, source=str(file))
     return Evaluated(record, scores, marks=_marks(rows))
+
+
+def _scores(
+    rows: Iterable[ResultRow], record: EvaluationRecord, how: Resampling = RESAMPLING
+) -> EvaluationScores:
+    asked = record.set
+    return score_results(rows, asked.labels, several=asked.several, drawn=asked.drawn, how=how)
 
 
 def results_of(folder: Path, record: EvaluationRecord) -> Iterator[ResultRow]:

@@ -15,9 +15,11 @@ from outputs.dataset.columns import label_column
 from outputs.kinds.aspects import Aspect, drawn_by
 from outputs.selecting.people_labels import labelled_dimensions
 from prompts.languages import described_language
+from prompts.scheme_text import label_text
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, standing_question
 from quality.evaluation.item import EvaluationItem, Knowledge, References
 from quality.evaluation.result_row import NOT
+from scenarios.annotations import VERIFIER
 from scenarios.dialogue import History
 from scenarios.errors import InputError
 from scenarios.located import Located, shortened
@@ -28,7 +30,7 @@ from scenarios.schemes.vocabulary import resolve_label
 from scenarios.shared_parts import SharedParts
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
-READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people"}
+READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people", VERIFIER: VERIFIER}
 """By whose labels a row has what they are called when models are held against them."""
 
 Part = TypeVar("Part", bound=Hashable)
@@ -279,21 +281,21 @@ def _references(
 
 
 def _label(located: Located, dimension: Dimension) -> str | None:
-    """Return the label of a dimension; None where there is none, or it is a number or several."""
+    """Return the label of a dimension, or several as one text; None where it is none, or a number."""
     column = label_column(dimension.id)
     value = located.data.get(column) if isinstance(located.data, Mapping) else None
-    if value is None or dimension.measurement not in ("nominal", "ordinal"):
+    if value is None or value in ([], ()) or dimension.measurement == "interval":
         return None
     return _known(located, (column,), dimension, value)
 
 
 def _known(located: Located, path: tuple[str], dimension: Dimension, value: object) -> str:
-    """Return a label as the scheme spells it.
+    """Return a label as the scheme spells it, or several in its order.
 
     Raises:
         InputError: the scheme does not have it.
     """
-    found = resolve_label(dimension, value) if isinstance(value, str) else None
+    found = resolve_label(dimension, value) if isinstance(value, str | list | tuple) else None
     if found is None:
         problem = located.problem(
             path,
@@ -303,4 +305,4 @@ def _known(located: Located, path: tuple[str], dimension: Dimension, value: obje
             code="label",
         )
         raise InputError([problem])
-    return str(found[0])
+    return label_text(found[0])

@@ -20,6 +20,7 @@ from outputs.selecting.wish import Selection, WantedVerdict
 from prompts.tasks.items import fact_view
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
+from scenarios.annotations import VERIFIER
 from scenarios.errors import UsageError
 from scenarios.located import Located
 from scenarios.schemes.misleading import ruled_out_by_truth
@@ -46,11 +47,15 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
         openings, seen = Counter[str](), set[tuple[str, str]]()
         items = {item.id: item for item in _items(found, openings, seen)}
         adjudicated = replace(found, selection=replace(declared, labels="adjudicated"))
-        for item in _items(adjudicated, Counter(), set(), read=True):
-            # Where nobody declared anything, as in imported dialogues, readers alone make an item.
-            known = items.setdefault(item.id, item)
-            read = {name: item.references[name] for name in _READ if name in item.references}
-            items[item.id] = replace(known, references={**known.references, **read})
+        selections = [adjudicated]
+        if found.runs[0].annotations.has(VERIFIER):
+            selections.append(replace(found, selection=replace(declared, labels="verifier")))
+        for one in selections:
+            for item in _items(one, Counter(), set(), read=True):
+                # Where nobody declared anything, as in imported dialogues, readers alone make an item.
+                known = items.setdefault(item.id, item)
+                read = {name: item.references[name] for name in _READ if name in item.references}
+                items[item.id] = replace(known, references={**known.references, **read})
         without = len(seen - {(item.case, item.arm) for item in items.values()})
         notes = left_out_notes({_NO_ITEM: without} if without else {})
         swapped = list(_swapped(adjudicated))

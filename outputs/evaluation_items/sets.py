@@ -12,7 +12,7 @@ import orjson
 from outputs.contamination.comparable import Row
 from outputs.dataset.columns import label_column
 from outputs.dataset.manifest import MANIFEST
-from outputs.dataset.reader import data_files, row_set
+from outputs.dataset.reader import data_files, folders_of, row_set
 from outputs.dataset.scheme_file import SCHEME, read_scheme
 from outputs.evaluation_items.intention_rows import intention_item, is_intention_question
 from outputs.evaluation_items.rows import benchmark_item, is_benchmark, is_swap, swap_item
@@ -25,11 +25,8 @@ from scenarios.located import Located
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, versions_of
-from scenarios.text_file import real_path
 
 _SPLITS = ("train", "validation", "test")
-_PARENTS = 2
-"""Folders above a file of rows in which the manifest of its export is looked for."""
 NOBODY_JUDGED = (
     "{name} holds no label that its judges agree on, so that no score is against what is agreed:"
     " verify the run with --judge provider/name"
@@ -157,7 +154,7 @@ def _manifest(path: Path) -> tuple[Path, Mapping[str, Any]]:
 
     Where there is no manifest it is empty, and the folder is the one that is looked in first.
     """
-    folders = [path] if path.is_dir() else list(real_path(path).parents)[:_PARENTS]
+    folders = folders_of(path)
     for folder in folders:
         file = folder / MANIFEST
         if file.is_file():

@@ -52,6 +52,8 @@ class Seen:
     """Dialogues whose goal an expert decided on."""
     by_people: int = 0
     """Utterances whose labels are those that most people gave."""
+    by_program: int = 0
+    """Utterances whose labels are those of a program that checks what is said."""
     without_row: Counter[str] = field(default_factory=Counter)
     """Dialogues that gave no row, by reason."""
     _dimensions: Mapping[str, Dimension] = field(init=False)
@@ -86,6 +88,7 @@ class Seen:
         self.adjudicated += len(selected.adjudicated & turns)
         self.expert_goals += selected.expert_goal is not None
         self.by_people += len(selected.people & turns)
+        self.by_program += len(selected.verified & turns)
         for turn in selected.dialogue.turns:
             for label in turn.tactic if turn.index in turns else ():
                 for name in names_of(self._dimensions[label.dimension], label.value):
@@ -145,6 +148,7 @@ def export_facts(
         adjudicated=seen.adjudicated,
         expert_goals=seen.expert_goals,
         by_people=seen.by_people,
+        by_program=seen.by_program,
         real_names=any(run.material.recipe.real_names for run in found.runs),
         any_people=found.lists_people,
         reliability=reliability(found.scheme, found.runs),
@@ -158,6 +162,7 @@ def counts_to_note(facts: ExportFacts) -> dict[str, int]:
         "utterances with labels that an expert decided on": facts.adjudicated,
         "dialogues whose goal an expert decided on": facts.expert_goals,
         "utterances with labels that most people gave": facts.by_people,
+        "utterances with labels that a program gave which checks what is said": facts.by_program,
         "pairs of scenarios in one split because they are alike (manifest.json: together)": len(
             facts.together
         ),

@@ -12,7 +12,8 @@ from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
 READERS_SETS: Final = (
-    "labels of people make items of --to benchmark (hipo review serve RUN);"
+    "labels of people make items of --to benchmark (hipo review serve RUN), and with --labels verifier"
+    " those of a program that checks what is said;"
     " --to dialogues and --to turns hold what readers found"
 )
 """What to do where a scheme has no label that speakers declare."""

@@ -11,6 +11,7 @@ from itertools import count
 
 from outputs.selecting.arm_facts import ArmFacts, arm_facts
 from outputs.selecting.people_labels import undeclared_dimensions, with_people_labels
+from outputs.selecting.verifier_labels import refuse_unless_verified, with_verifier_labels
 from outputs.selecting.wish import Selection
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import AnnotationReader, open_annotations
@@ -37,8 +38,6 @@ from scenarios.spelling import suggestion
 from scenarios.text_file import real_path, typed_path
 from scenarios.verdicts import Flag, Judgement, Verdict
 
-_NOBODY: frozenset[int] = frozenset()
-
 
 @dataclass(frozen=True, slots=True)
 class SelectedDialogue:
@@ -58,6 +57,8 @@ class SelectedDialogue:
     """Indices of the turns whose labels are those that most people gave."""
     expert_goal: str | None = None
     """The goal that an expert decided on; None: no expert did."""
+    verified: frozenset[int] = frozenset()
+    """Indices of the turns whose labels are those of a program that checks what is said."""
 
     @property
     def goal(self) -> str:
@@ -71,8 +72,8 @@ class SelectedDialogue:
 
     @property
     def read(self) -> frozenset[int]:
-        """Indices of the turns with labels of people or experts, who need not label everything."""
-        return self.adjudicated | self.people
+        """Indices of the turns with labels of readers, a program or people, who need not label all."""
+        return self.adjudicated | self.people | self.verified
 
     @property
     def run(self) -> str:
@@ -210,7 +211,7 @@ class OpenSelection:
                 only=partial(self._is_read, run, seen, only),
             )
             for entry in entries:
-                dialogue, people = entry.dialogue, _NOBODY
+                dialogue, people, verified = entry.dialogue, frozenset[int](), frozenset[int]()
                 scenario = run.scenario_of(dialogue.case)
                 run.material.refuse_odd(dialogue, scenario)
                 if dialogue.case.scenario_fingerprint in run.material.outdated:
@@ -219,6 +220,8 @@ class OpenSelection:
                     labelled = with_people_labels(run.scheme, dialogue, entry.people)
                     dialogue, people = labelled.dialogue, labelled.turns
                     self.people_remarks.update(labelled.remarks)
+                if settled and self.selection.labels == "verifier":
+                    dialogue, verified = with_verifier_labels(run.scheme, dialogue, run.annotations)
                 yield SelectedDialogue(
                     dialogue,
                     scenario,
@@ -228,6 +231,7 @@ class OpenSelection:
                     entry.adjudicated,
                     people,
                     _expert_goal(run.scheme, entry),
+                    verified,
                 )
 
     def _is_read(
@@ -337,6 +341,8 @@ def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
             f"{run.name} has not been verified: none of its dialogues is accepted",
             f"verify it first (hipo verify {typed_path(run.store.folder)}), or take every dialogue with --any",
         )
+    if selection.labels == "verifier":
+        refuse_unless_verified(run.name, run.annotations)
 
 
 def _check_names(runs: Sequence[OpenRun], selection: Selection) -> None:

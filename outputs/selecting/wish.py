@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 WantedVerdict = Literal["accepted", "any"]
-Labels = Literal["adjudicated", "declared"]
+Labels = Literal["adjudicated", "declared", "verifier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Selection:
     languages: tuple[str, ...] | None = None
     labels: Labels = "adjudicated"
     """``adjudicated`` puts what an expert decided in review in place of what was declared, and what
-    most people say where nothing was."""
+    most people say where nothing was; ``verifier`` takes what a program found that checks what is said,
+    and no other labels."""
     newest: bool = False
     """Whether, of a scenario whose text was changed while a run was made, dialogues of its newest text
     alone are asked for."""

@@ -16,7 +16,7 @@ class Doubts(Generic[J, F]):
     """Jobs that failed with a fault that may pass, since another one like them was done.
 
     That an endpoint is away may be known only when several jobs have failed for it. Where an outage
-    has ended since a job failed, the job gets a second try; otherwise its failure stands.
+    has ended since a job failed, the job gets a second try; otherwise its failure is confirmed.
     """
 
     def __init__(self, awaited: AwaitedEndpoints) -> None:
@@ -35,18 +35,18 @@ class Doubts(Generic[J, F]):
         self._doubted.append((job, failure, self._awaited.over))
         return True
 
-    def standing(self, concerned: Callable[[J], bool]) -> list[tuple[J, F]]:
-        """Return the failures that stand, of the jobs that are concerned; none is kept longer."""
+    def confirmed(self, concerned: Callable[[J], bool]) -> list[tuple[J, F]]:
+        """Return the failures that are confirmed, of the jobs concerned; none is kept longer."""
         doubted, self._doubted = self._doubted, []
-        standing: list[tuple[J, F]] = []
+        confirmed: list[tuple[J, F]] = []
         for job, failure, over in doubted:
             if not concerned(job):
                 self._doubted.append((job, failure, over))
             elif self._awaited.over > over:
                 self._again.append(job)
             else:
-                standing.append((job, failure))
-        return standing
+                confirmed.append((job, failure))
+        return confirmed
 
     async def second_tries(self) -> AsyncIterator[J]:
         """Yield the jobs that are to be done again."""

@@ -213,7 +213,7 @@ class Runner(Generic[J, R]):
         if doubts is None or self._stop.code == INTERRUPTED:
             return
         try:
-            for job, failure in doubts.standing(lambda _: True):
+            for job, failure in doubts.confirmed(lambda _: True):
                 await self._store_failure(job, failure)
         except (MustStop, UsageError) as error:
             self._must_stop(failure_of(error))
@@ -259,7 +259,7 @@ class Runner(Generic[J, R]):
         self._on_progress(Progress("done"))
         if self._kept is not None:
             rules = self._rules_of(job)
-            for other, failure in self._kept.standing(lambda one: self._rules_of(one) is rules):
+            for other, failure in self._kept.confirmed(lambda one: self._rules_of(one) is rules):
                 await self._store_failure(other, failure)
 
     def count_present(self, count: int) -> None:

@@ -67,7 +67,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Turn:
+class _InLine:
     """Somebody in the line."""
 
     tokens: int
@@ -120,9 +120,9 @@ class RateLimiter:
         self.limits = limits
         self._sleep = sleep
         self._clock = clock
-        self._line: deque[_Turn] = deque()
-        self._ahead: deque[_Turn] = deque()
-        """Another line, whose turn comes before that of the first."""
+        self._line: deque[_InLine] = deque()
+        self._ahead: deque[_InLine] = deque()
+        """Another line, which comes before the first."""
         self._has_first = False
         """Whether somebody is the first, who is in no line any more."""
         self._window = ConcurrencyWindow(limits.max_concurrency, begin_with)
@@ -195,13 +195,13 @@ class RateLimiter:
 
     async def _called(self, tokens: int, check: Callable[[], None], *, ahead: bool) -> Entry | None:
         """Wait in the line for a place, or to be the first."""
-        turn = _Turn(tokens, asyncio.get_running_loop().create_future())
-        (self._ahead if ahead else self._line).append(turn)
+        waiting = _InLine(tokens, asyncio.get_running_loop().create_future())
+        (self._ahead if ahead else self._line).append(waiting)
         try:
-            entry = await turn.called
+            entry = await waiting.called
         except asyncio.CancelledError:
-            if not turn.called.cancelled():  # called, and called off in the same moment
-                entry = turn.called.result()
+            if not waiting.called.cancelled():  # called, and called off in the same moment
+                entry = waiting.called.result()
                 self._let_in() if entry is None else self.withdraw(entry)
             raise
         if entry is not None:
@@ -223,14 +223,14 @@ class RateLimiter:
             return
         now = self._clock()
         while (line := self._ahead or self._line) and not self._has_first:
-            turn = line.popleft()
-            if turn.called.done():
+            waiting = line.popleft()
+            if waiting.called.done():
                 continue  # it was called off
             self._has_first = self._flying >= self._window.places or (
                 max(self._rate.wait_s(now), self._minutes_wait_s(now)) > 0.0
             )
-            turn.called.set_result(
-                None if self._has_first else self._entry(turn.tokens, now, waited=False)
+            waiting.called.set_result(
+                None if self._has_first else self._entry(waiting.tokens, now, waited=False)
             )
 
     def _entry(self, tokens: int, now: float, *, waited: bool) -> Entry:

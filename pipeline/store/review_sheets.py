@@ -21,11 +21,11 @@ from pipeline.store.writer import Writer
 from scenarios.annotations import ADJUDICATED
 from scenarios.reviews import (
     Adjudication,
+    AnnotatorTally,
     GivenLabel,
     Item,
     ReviewStudy,
     Sheet,
-    Standing,
 )
 from scenarios.verdicts import Decision
 
@@ -147,10 +147,10 @@ class SheetLog:
         with parsing(self._reader, "an item"):
             return None if row is None else item_from(row)
 
-    def standings(self, study: ReviewStudy) -> list[Standing]:
+    def annotator_tallies(self, study: ReviewStudy) -> list[AnnotatorTally]:
         """Return how far everybody is who has been given an item."""
         rows = self._reader.execute(_STANDINGS, (study.seq,))
-        return [_standing(list(own)) for _, own in groupby(rows, key=itemgetter(0))]
+        return [_tally(list(own)) for _, own in groupby(rows, key=itemgetter(0))]
 
     def lead_times(self, study: ReviewStudy, *, annotator: int | None = None) -> list[float]:
         """Return the lead time of every answer of one person, else of everybody who annotates."""
@@ -238,11 +238,11 @@ class SheetLog:
         return found
 
 
-def _standing(rows: Sequence[Sequence[Any]]) -> Standing:
+def _tally(rows: Sequence[Sequence[Any]]) -> AnnotatorTally:
     """Return how far somebody is, of whom there is a row for each item."""
     _, code, role, *_, finished = rows[0]
     done = [(lead_s, done_at) for _, _, _, state, lead_s, done_at, _ in rows if state == "done"]
-    return Standing(
+    return AnnotatorTally(
         code,
         role,
         done=len(done),

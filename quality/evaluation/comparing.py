@@ -1,4 +1,4 @@
-"""Compare models, or modes of one, on the items that both answered: exchanged and resampled by case."""
+"""Compare models, or modes of one, on the items that both answered: permuted and resampled by case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from quality.statistics.class_figures import accuracy, macro_f1
 from quality.statistics.holm import holm
 
 EXACT_CASES = 13
-"""Up to so many cases that differ every exchange is counted: at most 8,192."""
+"""Up to so many cases that differ every permutation is counted: at most 8,192."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def compare_all(
         labels: the labels of each.
         weights: what an item counts; 1 for each if None.
         weighting: what the weights are.
-        how: how often and from which seed differences are resampled, and exchanges sampled.
+        how: how often and from which seed differences are resampled, and permutations sampled.
 
     Raises:
         UsageError: a reference is none of the labels.
@@ -158,7 +158,7 @@ def _compared(
 ) -> ModelComparison:
     p, exact = None, False
     if first.items:
-        p, exact = exchange_test(first.gains - second.gains, how)
+        p, exact = permutation_test(first.gains - second.gains, how)
     difference = first.resampled.minus(second.resampled)
     accuracy_estimate, macro_estimate = estimates(difference, [Figure()] * 2, how)
     return ModelComparison(
@@ -200,19 +200,19 @@ def corrected(comparisons: Sequence[ModelComparison]) -> tuple[ModelComparison, 
     return tuple(result)
 
 
-def exchange_test(differences: Floats, how: Resampling = RESAMPLING) -> tuple[float, bool]:
-    """Return how often a difference as large comes of exchanging the two models case by case.
+def permutation_test(differences: Floats, how: Resampling = RESAMPLING) -> tuple[float, bool]:
+    """Return how often a difference as large comes of permuting the two models case by case.
 
     If the two are alike, each case would as well have had the opposite difference. Cases of one
-    size are exchanged together: how many of them keep their sign is binomial.
+    size are permuted together: how many of them keep their sign is binomial.
 
     Args:
         differences: per case, what the first has more than the second, shape ``(cases,)``.
-        how: how many exchanges are sampled where there are too many to count, and the seed.
+        how: how many permutations are sampled where there are too many to count, and the seed.
 
     Returns:
-        The two-sided p-value, and whether every exchange was counted. A sampled one counts the
-        exchange that was found, so that it is never 0.
+        The two-sided p-value, and whether every permutation was counted. A sampled one counts the
+        one that was found, so that it is never 0.
     """
     sizes = np.abs(differences[differences != 0])
     reached = abs(float(differences.sum())) - 1e-9 * max(1.0, float(sizes.sum()))

@@ -54,6 +54,8 @@ class EvaluatedSet(_Recorded):
     """Id and version, e.g. ``hipo@2``."""
     labels: Mapping[str, tuple[str, ...]]
     """By dimension, in the order of the scheme."""
+    several: tuple[str, ...] = ()
+    """Dimensions of which several labels may be right at once."""
     titles: Mapping[str, str] = {}
     """What people call a dimension."""
     goal: str = "goal"

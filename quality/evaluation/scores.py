@@ -143,6 +143,49 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
+class SetFloor:
+    """What is reached by giving the same set of labels throughout."""
+
+    name: Literal["majority", "all labels"]
+    labels: tuple[str, ...]
+    """What is always given: the commonest set, or every label."""
+    f1: float
+    micro_f1: float
+    macro_f1: float
+    exact: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetScores:
+    """One model on a dimension of which several labels may be right at once, as ``Scores`` else."""
+
+    reference: str
+    task: str
+    mode: str
+    model: str
+    dimension: str
+    labels: tuple[str, ...]
+    n: int
+    items: int
+    cases: int
+    scenarios: int
+    tally: AnswerTally
+    f1: ClusteredEstimate
+    """Mean over answers of the F1 of the labels that were given and those that are right."""
+    micro_f1: ClusteredEstimate
+    """F1 of all pairs of answer and label together."""
+    macro_f1: ClusteredEstimate
+    """Mean F1 of the labels that any reference has, whatever was resampled."""
+    exact: ClusteredEstimate
+    """Share of the answers that give all labels that are right and no other."""
+    classes: tuple[ClassScore, ...]
+    floors: tuple[SetFloor, ...] = ()
+    weighting: Weighting = "whole"
+    drawn_over: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ModelComparison:
     """Two models, or one model in two modes, on the items that both answered."""
 
@@ -161,9 +204,9 @@ class ModelComparison:
     """Of the first less that of the second."""
     macro_f1: ClusteredEstimate
     p: float | None
-    """Two-sided, that the cases would differ as much in accuracy if the names were exchanged."""
+    """Two-sided, that the cases would differ as much in accuracy if the names were permuted."""
     exact: bool
-    """Whether every exchange was counted, not a sample of them."""
+    """Whether every permutation was counted, not a sample of them."""
     p_holm: float | None
     """Corrected for all pairs of models, or of modes, of this task and dimension."""
     weighting: Weighting = "whole"
@@ -219,6 +262,8 @@ class EvaluationScores:
     comparisons: tuple[ModelComparison, ...] = ()
     flips: tuple[FlipRate, ...] = ()
     swaps: tuple[SwapScore, ...] = ()
+    sets: tuple[SetScores, ...] = ()
+    """Of dimensions of which several labels may be right at once; ``scores`` has the others."""
     words: tuple[OtherWord, ...] = ()
     """Where models wrote something else than a label."""
     version: Literal[1] = 1

@@ -142,14 +142,16 @@ def score(
     majority, random = floors(code.labels, code.true, code.weights, _offered(code))
     return Scores(
         **asdict(key),
-        **_sizes(code.answers),
+        **sizes(code.answers),
         labels=code.labels,
-        tally=_tally(answers, code),
+        tally=tally(answers, _outside(code)),
         accuracy=estimates[0],
         macro_f1=estimates[1],
         balanced_accuracy=estimates[2],
         above_majority=estimates[3],
-        classes=_classes(code.labels, table, estimates[_WHOLE:]),
+        classes=class_scores(
+            code.labels, table.sum(axis=1), table[:, :size].sum(axis=0), estimates[_WHOLE:]
+        ),
         matrix=tuple(tuple(map(int, row[:size])) for row in table),
         unread=tuple(map(int, table[:, size])),
         majority=majority,
@@ -165,7 +167,7 @@ def score(
     )
 
 
-def _sizes(answers: Sequence[ScoredAnswer]) -> dict[str, Any]:
+def sizes(answers: Sequence[ScoredAnswer]) -> dict[str, Any]:
     """Return how many answers, items, cases and scenarios there are."""
     return {
         "n": len(answers),
@@ -175,16 +177,19 @@ def _sizes(answers: Sequence[ScoredAnswer]) -> dict[str, Any]:
     }
 
 
-def _classes(
-    labels: Sequence[str], table: NDArray[np.intp], estimates: Sequence[ClusteredEstimate]
+def class_scores(
+    labels: Sequence[str],
+    support: NDArray[np.intp],
+    given: NDArray[np.intp],
+    estimates: Sequence[ClusteredEstimate],
 ) -> tuple[ClassScore, ...]:
     """Return the figures of each label: all precisions come first, then recalls, then F1s."""
     size = len(labels)
     return tuple(
         ClassScore(
             label,
-            int(table[i].sum()),
-            int(table[:, i].sum()),
+            int(support[i]),
+            int(given[i]),
             *(estimates[kind * size + i] for kind in range(3)),
         )
         for i, label in enumerate(labels)
@@ -256,12 +261,16 @@ def _offered(code: CodedAnswers) -> Floats:
     return offered
 
 
-def _tally(answers: Sequence[ScoredAnswer], code: CodedAnswers) -> AnswerTally:
-    faults = [answer.fault for answer in answers]
-    outside = sum(
+def _outside(code: CodedAnswers) -> int:
+    return sum(
         answer.answer is not None and said == len(code.labels)
         for answer, said in zip(code.answers, code.said.tolist(), strict=True)
     )
+
+
+def tally(answers: Sequence[ScoredAnswer], outside: int) -> AnswerTally:
+    """Count what became of the questions; ``outside`` answers name what is no label."""
+    faults = [answer.fault for answer in answers]
     return AnswerTally(
         # Who finds that something need not be answered has answered; where a label is right, wrongly.
         read=faults.count("") + faults.count("not asked") - outside,

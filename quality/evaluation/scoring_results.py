@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from quality.evaluation.answers import Grouping, ScoredAnswer
@@ -12,15 +12,17 @@ from quality.evaluation.comparing import compare_all
 from quality.evaluation.draw import balancing_weights
 from quality.evaluation.evaluation_record import DrawnEvenly
 from quality.evaluation.flips import flip_rate
+from quality.evaluation.label_sets import score_sets
 from quality.evaluation.other_words import other_words
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import EvaluationScores, Weighting
 from quality.evaluation.scoring import ScoreKey, score
 from quality.evaluation.swaps import swap_score, two_sided
 from quality.statistics.bootstrap import Resampling
+from scenarios.annotations import VERIFIER
 
 SWAP: Final = "swap"
-REFERENCES: Final = ("declared", "agreed", "people", "adjudicated", "gold", SWAP)
+REFERENCES: Final = ("declared", "agreed", "people", "adjudicated", VERIFIER, "gold", SWAP)
 """In the order they are shown."""
 Answers = dict[ScoreKey, list[ScoredAnswer]]
 
@@ -29,6 +31,7 @@ def score_results(
     rows: Iterable[ResultRow],
     labels: Mapping[str, Sequence[str]],
     *,
+    several: Collection[str] = (),
     drawn: DrawnEvenly | None = None,
     how: Resampling = RESAMPLING,
 ) -> EvaluationScores:
@@ -38,9 +41,11 @@ def score_results(
         rows: of any tasks, modes, draws, repeats and models.
         labels: the labels of each dimension, in the order of the scheme; other dimensions are left
             out.
+        several: dimensions of which several labels may be right at once: their scores stand apart,
+            and models are not compared on them.
         drawn: if items were drawn evenly: every score then stands there twice, as drawn and
             weighted back to the whole set, as far as rows tell the class.
-        how: how intervals are bootstrapped, and exchanges sampled.
+        how: how intervals are bootstrapped, and permutations sampled.
 
     Raises:
         UsageError: a reference is none of the labels.
@@ -58,6 +63,7 @@ def score_results(
     tasks = list(dict.fromkeys(key.task for key in answers))
     weightings = {task: _weightings(drawn, task, classes.get(task, {})) for task in tasks}
     scored = {key: found for key, found in first.items() if found}
+    of_sets = {key: scored.pop(key) for key in [*scored] if key.dimension in several}
     return EvaluationScores(
         scores=tuple(
             score(
@@ -78,6 +84,15 @@ def score_results(
             )
         ),
         flips=tuple(rate for key, found in _asked(answers) if (rate := flip_rate(key, found, how))),
+        sets=tuple(
+            score_sets(
+                key, found, known[key],
+                weights=weights, weighting=weighting,
+                drawn_over=drawn.dimension if drawn else "", how=how,
+            )
+            for key, found in of_sets.items()
+            for weighting, weights in weightings[key.task]
+        ),
         swaps=tuple(swap_score(key, found, how) for key, found in swapped.items()),
         words=tuple(other_words(rows, labels)),
     )  # fmt: skip

@@ -21,7 +21,7 @@ from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.review.answer_table import answers, timings
 from quality.statistics.bootstrap import Resampling
 from scenarios.errors import UsageError
-from scenarios.reviews import AttentionAnswer, Item, ReviewStudy, Sheet, Standing
+from scenarios.reviews import AnnotatorTally, AttentionAnswer, Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Scheme
 
 QUICK = Resampling(resamples=200)
@@ -122,7 +122,7 @@ def overview(
     sheets: Sequence[Sheet],
     items: Sequence[tuple[Item, int]],
     *,
-    standings: Sequence[Standing],
+    tallies: Sequence[AnnotatorTally],
     attention: Sequence[AttentionAnswer] = (),
     now: float,
 ) -> Overview:
@@ -141,11 +141,11 @@ def overview(
         complete=sum(n >= study.per_item for _, n in items),
         answers=sum(n for _, n in items),
         expected=len(items) * study.per_item,
-        people=tuple(_progress(one, of_person[one.code], now) for one in standings),
+        people=tuple(_progress(one, of_person[one.code], now) for one in tallies),
         agreement=_grid(scheme, rows),
         beside_others=_beside_others(scheme, table),
         attention=tuple(scores),
-        minutes_left=minutes_left([s for one in standings for s in one.seconds], open_answers),
+        minutes_left=minutes_left([s for one in tallies for s in one.seconds], open_answers),
         difficulty={
             (d.title or d.id).partition(" (")[0]: difficulty_table(d, table)[0]
             for d in scheme.dimensions
@@ -239,13 +239,13 @@ def _agreement(scheme: Scheme, sheets: Sequence[Sheet]) -> tuple[list[AgreementR
     return rows, "" if rows else "no answers yet"
 
 
-def _progress(standing: Standing, findings: int, now: float) -> AnnotatorProgress:
+def _progress(tally: AnnotatorTally, findings: int, now: float) -> AnnotatorProgress:
     return AnnotatorProgress(
-        code=standing.code,
-        done=standing.done,
-        open=standing.open,
-        median_s=median(standing.seconds) if standing.seconds else None,
-        idle_minutes=None if standing.last is None else int((now - standing.last) / 60),
-        finished=standing.finished,
+        code=tally.code,
+        done=tally.done,
+        open=tally.open,
+        median_s=median(tally.seconds) if tally.seconds else None,
+        idle_minutes=None if tally.last is None else int((now - tally.last) / 60),
+        finished=tally.finished,
         findings=findings,
     )

@@ -200,7 +200,7 @@ def _overview(service: ReviewService) -> tuple[Overview, list[ScenarioReport]]:
             study,
             sheets,
             store.sheets.items(study),
-            standings=store.sheets.standings(study),
+            tallies=store.sheets.annotator_tallies(study),
             attention=store.attention.given(study.id),
             now=time.time(),
         )

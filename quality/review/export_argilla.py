@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 
-from quality.review.exchange import (
+from quality.review.forms import shown_value
+from quality.review.outgoing import (
     CONFIRMED,
     FACTS_TITLE,
     ISSUE,
@@ -18,7 +19,6 @@ from quality.review.exchange import (
     opinion_fields,
     situation_text,
 )
-from quality.review.forms import shown_value
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.terms import LabelValue

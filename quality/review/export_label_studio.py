@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
-from quality.review.exchange import (
+from quality.review.outgoing import (
     CONFIRMED,
     FACTS_TITLE,
     ISSUE,

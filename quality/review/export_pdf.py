@@ -26,8 +26,8 @@ from reportlab.platypus import (
     Spacer,
 )
 
-from quality.review.exchange import FALSE_CLAIM, Outgoing, dimensions_of
 from quality.review.forms import FormField
+from quality.review.outgoing import FALSE_CLAIM, Outgoing, dimensions_of
 from scenarios.errors import UsageError
 from scenarios.plural import enumerated
 from scenarios.reviews import ReviewStudy

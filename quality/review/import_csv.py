@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from quality.review.exchange import ISSUE, LEAD, Incoming, dimensions_of, split_name
+from quality.review.outgoing import ISSUE, LEAD, Incoming, dimensions_of, split_name
 from quality.review.spreadsheet import OPINION, columns
 from quality.tables.formulas import is_number, original
 from quality.tables.header import SEPARATOR, SHOWN

@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from quality.review.exchange import (
+from quality.review.export_label_studio import MAIL
+from quality.review.outgoing import (
     ISSUE,
     ISSUE_REASON,
     NOTE,
@@ -16,7 +17,6 @@ from quality.review.exchange import (
     dimensions_of,
     split_name,
 )
-from quality.review.export_label_studio import MAIL
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
 

@@ -11,7 +11,9 @@ from pipeline.chunks import chunks
 from pipeline.store.review_imports import IncomingAnswer, MergeResult
 from pipeline.store.reviews import ReviewStore
 from quality.agreement.annotations import read_value
-from quality.review.exchange import (
+from quality.review.exhibits import Exhibits
+from quality.review.opinions import LONGEST_NOTE
+from quality.review.outgoing import (
     CONFIRMED,
     ISSUE,
     ISSUE_REASON,
@@ -23,8 +25,6 @@ from quality.review.exchange import (
     dimensions_of,
     offered_labels,
 )
-from quality.review.exhibits import Exhibits
-from quality.review.opinions import LONGEST_NOTE
 from quality.review.verdicts import settled
 from scenarios.errors import InputError, Problem
 from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy

@@ -6,7 +6,8 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quality.review.answer_table import item_name
-from quality.review.exchange import (
+from quality.review.forms import FormField
+from quality.review.outgoing import (
     CONFIRMED,
     ISSUE,
     ISSUE_REASON,
@@ -21,7 +22,6 @@ from quality.review.exchange import (
     opinion_fields,
     situation_text,
 )
-from quality.review.forms import FormField
 from quality.tables.formulas import neutral
 from quality.tables.header import SEPARATOR, SHOWN
 from scenarios.reviews import ReviewStudy

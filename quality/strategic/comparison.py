@@ -142,10 +142,10 @@ def _measures(threshold: int) -> list[tuple[str, str, Measure]]:
 
 
 _METRICS: Final[Mapping[str, Callable[[LabelledAnswer], float | None]]] = {
-    "BaT": lambda answer: answer.standing.bat,
-    "PaT": lambda answer: answer.standing.pat,
-    "NRBaT": lambda answer: answer.standing.nrbat,
-    "NRA": lambda answer: answer.standing.nra,
+    "BaT": lambda answer: answer.metrics.bat,
+    "PaT": lambda answer: answer.metrics.pat,
+    "NRBaT": lambda answer: answer.metrics.nrbat,
+    "NRA": lambda answer: answer.metrics.nra,
 }
 
 

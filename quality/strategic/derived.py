@@ -8,18 +8,18 @@ from typing import Final
 from quality.derived import DerivedFunction, Rows
 from quality.strategic.formula import formula_from
 from quality.strategic.moves import read_move
-from quality.strategic.trajectory import StandingAfter, trajectory
+from quality.strategic.trajectory import AnswerMetrics, trajectory
 
 
-def _metric(name: str, read: Callable[[StandingAfter], float | None]) -> DerivedFunction:
+def _metric(name: str, read: Callable[[AnswerMetrics], float | None]) -> DerivedFunction:
     def compute(rows: Rows, parameters: Mapping[str, object]) -> list[float | None]:
         moves = [read_move(row) for row in rows]
-        return [read(standing) for standing in trajectory(moves, formula_from(parameters))]
+        return [read(metrics) for metrics in trajectory(moves, formula_from(parameters))]
 
     return DerivedFunction(name, compute)
 
 
-BENEFIT: Final = _metric("cobra.bat", lambda standing: standing.bat)
-PENALTY: Final = _metric("cobra.pat", lambda standing: standing.pat)
-RELATIVE_BENEFIT: Final = _metric("cobra.nrbat", lambda standing: standing.nrbat)
-RELATIVE_WINS: Final = _metric("cobra.nra", lambda standing: standing.nra)
+BENEFIT: Final = _metric("cobra.bat", lambda metrics: metrics.bat)
+PENALTY: Final = _metric("cobra.pat", lambda metrics: metrics.pat)
+RELATIVE_BENEFIT: Final = _metric("cobra.nrbat", lambda metrics: metrics.nrbat)
+RELATIVE_WINS: Final = _metric("cobra.nra", lambda metrics: metrics.nra)

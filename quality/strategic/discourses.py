@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from quality.strategic.formula import Formula
 from quality.strategic.moves import LABELLED, Move, read_move
-from quality.strategic.trajectory import StandingAfter, trajectory
+from quality.strategic.trajectory import AnswerMetrics, trajectory
 from scenarios.terms import LabelValue
 
 
@@ -29,7 +29,7 @@ class LabelledAnswer:
 
     turn: int
     move: Move
-    standing: StandingAfter
+    metrics: AnswerMetrics
 
 
 @dataclass(frozen=True, slots=True)

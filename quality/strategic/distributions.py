@@ -11,7 +11,7 @@ import numpy as np
 
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import COMMITMENTS, MAXIMS, Commitment, Maxim
-from quality.strategic.trajectory import StandingAfter, is_violated
+from quality.strategic.trajectory import AnswerMetrics, is_violated
 
 RATINGS = (1, 2, 3, 4)
 
@@ -44,7 +44,7 @@ class Distribution:
     pat: Spread
     net: Spread
     """Benefit less penalty of an answer."""
-    last: StandingAfter | None
+    last: AnswerMetrics | None
     """Where the witness stands after the last answer."""
 
     def without_end(self) -> Distribution:
@@ -72,17 +72,17 @@ def distribution(discourse: Discourse, threshold: int) -> Distribution:
         violations={maxim: _violated(answers, maxim, threshold) for maxim in MAXIMS},
         inconsistent=sum(bool(a.move.inconsistent) for a in answers),
         won=sum(w == "witness" for w in winners) / len(winners) if winners else None,
-        bat=_spread(answers, lambda standing: standing.bat),
-        pat=_spread(answers, lambda standing: standing.pat),
+        bat=_spread(answers, lambda metrics: metrics.bat),
+        pat=_spread(answers, lambda metrics: metrics.pat),
         net=_spread(answers, _net),
-        last=answers[-1].standing if answers else None,
+        last=answers[-1].metrics if answers else None,
     )
 
 
-def _net(standing: StandingAfter) -> float | None:
-    if standing.bat is None or standing.pat is None:
+def _net(metrics: AnswerMetrics) -> float | None:
+    if metrics.bat is None or metrics.pat is None:
         return None
-    return standing.bat - standing.pat
+    return metrics.bat - metrics.pat
 
 
 def _violated(answers: Iterable[LabelledAnswer], maxim: Maxim, threshold: int) -> float | None:
@@ -92,9 +92,9 @@ def _violated(answers: Iterable[LabelledAnswer], maxim: Maxim, threshold: int) -
 
 
 def _spread(
-    answers: Iterable[LabelledAnswer], read: Callable[[StandingAfter], float | None]
+    answers: Iterable[LabelledAnswer], read: Callable[[AnswerMetrics], float | None]
 ) -> Spread:
-    values = [v for a in answers if (v := read(a.standing)) is not None]
+    values = [v for a in answers if (v := read(a.metrics)) is not None]
     if not values:
         return Spread(None, None, None, None)
     mean = math.fsum(values) / len(values)

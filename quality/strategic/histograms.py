@@ -62,9 +62,9 @@ def _values(discourses: Sequence[Discourse]) -> dict[HistogramMetric, list[list[
     """Return the values of each metric by discourse."""
     known = [
         [
-            (standing.bat, standing.pat, standing.nrbat)
-            for standing in (answer.standing for answer in discourse.answers)
-            if standing.bat is not None and standing.pat is not None and standing.nrbat is not None
+            (metrics.bat, metrics.pat, metrics.nrbat)
+            for metrics in (answer.metrics for answer in discourse.answers)
+            if metrics.bat is not None and metrics.pat is not None and metrics.nrbat is not None
         ]
         for discourse in discourses
     ]

@@ -18,6 +18,10 @@ COMMITMENTS: Final[tuple[Commitment, ...]] = get_args(Commitment)
 MAXIMS: Final[tuple[Maxim, ...]] = get_args(Maxim)
 LABELLED: Final = ("commitment", *MAXIMS, "inconsistent", "outcome", "reasons")
 """The dimensions that a move is read from, as the scheme ``cobra`` calls them."""
+QUALIFIED: Final = "cobra."
+"""Before the dimensions of jurors in runs of another scheme."""
+STORED_COMMITMENT: Final = (LABELLED[0], f"{QUALIFIED}{LABELLED[0]}")
+"""The names under which commitments may be stored; without them there are no strategic metrics."""
 
 
 @dataclass(frozen=True, slots=True)

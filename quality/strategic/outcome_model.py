@@ -118,11 +118,11 @@ def outcome_model(condition: str, answers: Iterable[LabelledAnswer]) -> OutcomeM
     """
     answers = list(answers)
     rows = [
-        (answer.move.winner == "witness", answer.standing.bat, answer.standing.pat)
+        (answer.move.winner == "witness", answer.metrics.bat, answer.metrics.pat)
         for answer in answers
         if answer.move.winner is not None
-        and answer.standing.bat is not None
-        and answer.standing.pat is not None
+        and answer.metrics.bat is not None
+        and answer.metrics.pat is not None
     ]
     won = np.array([row[0] for row in rows], dtype=np.float64)
     predictors = np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, 2)

@@ -19,7 +19,7 @@ VALUES: dict[Commitment, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class StandingAfter:
+class AnswerMetrics:
     """Where the witness stands after one answer; None where a label it needs is missing."""
 
     bat: float | None
@@ -35,7 +35,7 @@ class StandingAfter:
     """Answers won less answers lost, by answers decided so far; in ``[-1, 1]``."""
 
 
-def trajectory(moves: Sequence[Move], formula: Formula) -> list[StandingAfter]:
+def trajectory(moves: Sequence[Move], formula: Formula) -> list[AnswerMetrics]:
     """Return where the witness stands after each move of one annotator's discourse.
 
     Sums are normalised with mean and population standard deviation over the answers whose benefit
@@ -67,7 +67,7 @@ def trajectory(moves: Sequence[Move], formula: Formula) -> list[StandingAfter]:
         )
     ]
     columns = zip(bats, pats, bat_sums, pat_sums, relative, _relative_wins(moves), strict=True)
-    return [StandingAfter(*row) for row in columns]
+    return [AnswerMetrics(*row) for row in columns]
 
 
 def benefit(move: Move, formula: Formula) -> float | None:

@@ -106,6 +106,11 @@ def test_the_verifier_plays_with_a_model_that_answers_anything(hipo: Hipo) -> No
 def test_the_gate_is_asked(hipo: Hipo, made: str) -> None:
     result = hipo("verify", made, "--plugin", "shouting.py", "--gate", "shouting", "-q")
     assert result.code == 0, result.err
+    listed = hipo("show", made, "--flag", "shouting")
+    assert (listed.code, listed.out) == (0, "nothing to list\n")
+    refused = hipo("show", made, "--flag", "shoutin")
+    assert refused.code == 2
+    assert "did you mean 'shouting'?" in refused.err
 
 
 def test_the_judge_judges(hipo: Hipo, made: str) -> None:

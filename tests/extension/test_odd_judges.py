@@ -40,3 +40,5 @@ def test_nothing_that_is_no_judgement_is_stored(hipo: Hipo) -> None:
     (failed,) = (one.id for one in run.endings() if one.case.goal == "deception")
     told = "the judge odd returned a Judgement with nan as value, not a valid string or a finite"
     assert told in " ".join(hipo("show", "made", failed).out.split())
+    assert hipo("show", "made", "--flag", "external_warmth").code == 0
+    assert hipo("show", "made", "--flag", "external_warmt").code == 2

@@ -105,6 +105,50 @@ def test_failed_claims_are_counted_by_the_mistake_that_they_are(made, tmp_path):
     assert +told == expected
 
 
+def verdicts(folder):
+    """Return what the solver says of every turn that is said, by case and turn."""
+    with open_annotations(folder) as reader:
+        return {
+            (one.subject.case, one.subject.turn): one.value
+            for one in reader.annotations((VERIFIER,))
+            if one.dimension == "correct" and one.subject.part is None
+        }
+
+
+def test_what_the_solver_says_is_the_right_label_of_a_set_that_asks_for_it(made, tmp_path, capsys):
+    target = tmp_path / "set"
+    words = ["export", str(made), "--any", "--to", "benchmark", "--labels", "verifier"]
+    assert run([*words, "-o", str(target)]) == 0
+    rows = [json.loads(line) for line in (target / "jsonl" / "test.jsonl").read_text().splitlines()]
+    card = (target / "README.md").read_text()
+    assert "the labels are what a program found that checks what is said" in card
+    assert "are what the speaker's model declared" not in card
+    said = verdicts(made)
+    assert {row["label_correct"] for row in rows} == set(said.values())
+    for row in rows:
+        assert (row["labelled_by"], row["label_correct"]) == (
+            VERIFIER, said[row["case"], row["turn"]],
+        )  # fmt: skip
+        assert (row["label_err_type"] is None) is (row["label_correct"] == "1")
+    asked = ["--task", "payoff-reasoning", "--model", "offline/judge", "--no-page", "-q"]
+    found = []
+    for source, name in (([str(target)], "of-set"), ([str(made), "--any"], "of-run")):
+        assert run(["evaluate", *source, *asked, "-o", str(tmp_path / name)]) == 0
+        lines = (tmp_path / name / "results.jsonl").read_text().splitlines()
+        found.append({
+            (row["case"], row["turn"]): row["references"][VERIFIER]["correct"]
+            for row in map(json.loads, lines)
+        })  # fmt: skip
+    assert found[0] == found[1] == said
+    capsys.readouterr()
+    shown = run(["evaluate", "report", str(tmp_path / "of-set")])
+    assert shown == 0
+    assert (
+        "what a program found that checks what is said"
+        in (tmp_path / "of-set" / "index.html").read_text()
+    )
+
+
 def test_people_who_reviewed_a_run_are_its_raters(made, tmp_path):
     labels = []
     for place, (dialogue, turn) in enumerate(decisions(made)):
@@ -158,3 +202,8 @@ def test_a_run_without_checked_claims_is_refused(tmp_path, capsys):
     assert run([*made, "-o", str(folder), "-q"]) == 0
     assert run(["metrics", "reasoning", str(folder)]) == 2
     assert "--strategy verified" in capsys.readouterr().err
+    target = tmp_path / "set"
+    words = ["export", str(folder), "--any", "--to", "benchmark", "--labels", "verifier"]
+    assert run([*words, "-o", str(target)]) == 2
+    assert "has no labels of a program that checks what is said" in capsys.readouterr().err
+    assert not target.exists()

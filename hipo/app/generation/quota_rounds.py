@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hipo.app.generation.generate import PlayContext, played_in_all, there_before
-from hipo.app.generation.quota import CellStanding, PlannedQuota, QuotaStanding
+from hipo.app.generation.quota import CellFill, PlannedQuota, QuotaFill
 from pipeline.playing.engine import Engine, Player
 from pipeline.playing.runner import Executor, Progress, RunOutcome
 from pipeline.quotas.quota import CellTally
@@ -84,7 +84,7 @@ class QuotaRounds:
             cases = self.quota.next_round(store.folder, tallies)
             if not cases:
                 store.set_state("running", planned=store.state().settled)
-                self._end(self.quota.standing(tallies))
+                self._end(self.quota.fill(tallies))
                 return
             self._round += 1
             self._judging = False
@@ -147,10 +147,8 @@ class QuotaRounds:
             self.stage.watching.see(Progress("done", there - self._shown))
             self._shown = there
         if self._round:
-            standing = self.quota.standing(tallies)
-            line = (
-                f"round {self._round}: {len(standing.of_state('filled'))} of {len(tallies)} cells"
-            )
+            fill = self.quota.fill(tallies)
+            line = f"round {self._round}: {len(fill.of_state('filled'))} of {len(tallies)} cells"
             line += f" filled, {there:,} of {self.total:,} utterances accepted"
             priced = [t for t in tallies if t.cost_per_accepted]
             dearest = max(priced, key=lambda t: t.cost_per_accepted or 0.0, default=None)
@@ -161,10 +159,10 @@ class QuotaRounds:
                 )
             self.stage.watching.note(line)
 
-    def _end(self, standing: QuotaStanding) -> None:
+    def _end(self, fill: QuotaFill) -> None:
         """Stop: every cell is filled, or those that are not are named."""
         stop = self.stage.stop
-        given_up, still_open = standing.of_state("given up"), standing.of_state("open")
+        given_up, still_open = fill.of_state("given up"), fill.of_state("open")
         if not given_up and not still_open:
             stop.request("every cell of the quota that is within reach is filled", ENOUGH)
             return
@@ -180,7 +178,7 @@ class QuotaRounds:
         stop.request("; ".join(parts), NOT_ENOUGH, "; ".join(advice))
 
 
-def _named(cells: Sequence[CellStanding]) -> str:
+def _named(cells: Sequence[CellFill]) -> str:
     """Name the first cells, and say how many more there are."""
     names = "; ".join(cell.tally.cell.name for cell in cells[:NAMED])
     more = len(cells) - NAMED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from outputs.report.wording import count, dollars
 
 if TYPE_CHECKING:
-    from hipo.app.generation.quota import CellStanding
+    from hipo.app.generation.quota import CellFill
     from pipeline.quotas.quota import CellTally
 
 HEADER = ("cell", "wanted", "accepted", "tried", "yield", "95% interval", "cost per accepted", "")
@@ -18,7 +18,7 @@ NOTE = (
 )
 
 
-def quota_row(cell: CellStanding) -> tuple[str, ...]:
+def quota_row(cell: CellFill) -> tuple[str, ...]:
     """Return one cell as a row of the table."""
     tally, interval, share = cell.tally, cell.interval, cell.yield_share
     state = "" if cell.state == "filled" else cell.state

@@ -23,7 +23,7 @@ from quality.strategic.formula import Formula, formula_from
 from quality.strategic.grouped import GroupedAnswers, grouped_answers
 from quality.strategic.histograms import Histogram, histograms
 from quality.strategic.model_pairs import PairedDifference, paired_differences
-from quality.strategic.moves import LABELLED
+from quality.strategic.moves import LABELLED, QUALIFIED
 from quality.strategic.outcome_model import OutcomeModel, outcome_models
 from quality.strategic.shared_reasons import SharedReasons, shared_reasons
 from quality.tables.oddities import Oddity
@@ -38,10 +38,6 @@ KINDS: Final = (HUMAN, DECLARED, "juror", "external", "self")
 _BY: Final = "write --by trial,asked_by, for one"
 _MOST_DIALOGUES: Final = 20
 """In which those who are compared are compared apart."""
-_QUALIFIED: Final = "cobra."
-"""Before the dimensions of jurors in runs of another scheme."""
-COMMITMENT: Final = ("commitment", f"{_QUALIFIED}commitment")
-"""The names under which commitments may be stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ def strategic_metrics(
     Example::
 
         found = strategic_metrics(["WMT_D_annotations.csv"], parameters={"variant": "as_released"})
-        print([answer.standing.bat for answer in found.discourses[0].answers])
+        print([answer.metrics.bat for answer in found.discourses[0].answers])
 
     Args:
         sources: tables of answers and their labels, or one run.
@@ -160,8 +156,8 @@ def strategic_labels(scheme: Scheme, annotations: Iterable[Annotation]) -> tuple
         annotations: all of the run.
     """
     functions = (d.derived.function for d in scheme.dimensions if d.derived is not None)
-    is_own = any(name.startswith(_QUALIFIED) for name in functions)
-    return tuple(a for a in annotations if is_own or a.dimension.startswith(_QUALIFIED))
+    is_own = any(name.startswith(QUALIFIED) for name in functions)
+    return tuple(a for a in annotations if is_own or a.dimension.startswith(QUALIFIED))
 
 
 def metrics_of(
@@ -208,7 +204,7 @@ def _labels(annotations: Sequence[Annotation]) -> Iterable[AnswerLabel]:
             if one.kind == HUMAN and len(configs[one.kind, one.who]) > 1:
                 name = f"{name} ({one.config})"
             dialogue = dialogue_name(about)
-            dimension = one.dimension.removeprefix(_QUALIFIED)
+            dimension = one.dimension.removeprefix(QUALIFIED)
             yield AnswerLabel(dialogue, about.turn, name, dimension, one.value)
 
 

@@ -9,7 +9,7 @@ from scenarios.errors import UsageError
 
 Resume = Literal["never", "if-possible", "always"]
 """What to do with a run or an evaluation that is in the output folder already."""
-ExchangeTarget = Literal["label-studio", "argilla", "csv", "pdf"]
+AnswerFormat = Literal["label-studio", "argilla", "csv", "pdf"]
 """A tool, or a file, that answers of reviewers are written for."""
 
 

@@ -11,7 +11,7 @@ from hipo.app.metrics.annotated import open_annotated
 from hipo.app.metrics.intention import DEFAULT_TASK, intention_metrics
 from hipo.app.metrics.qc import disagreements_of_run
 from hipo.app.metrics.reasoning_run import checked_reasonings, forms_of_run
-from hipo.app.metrics.strategic import COMMITMENT, KINDS, metrics_of, strategic_labels
+from hipo.app.metrics.strategic import KINDS, metrics_of, strategic_labels
 from outputs.report.disagreement import disagreement_section
 from outputs.report.intentions import intentions_section
 from outputs.report.page import ReportSection
@@ -24,6 +24,7 @@ from prompts.tasks.registry import shipped_tasks
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION
 from quality.reasoning.figures import reasoning_figures
 from quality.strategic.formula import Formula
+from quality.strategic.moves import STORED_COMMITMENT
 from scenarios.annotations import HUMAN, VERIFIER
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -53,7 +54,7 @@ def statistics_sections(
 def _strategic(folder: Path, name: str, scheme: Scheme) -> ReportSection | None:
     """Return the section on strategic answers; None where no answer has a commitment."""
     with open_annotations(folder) as reader:
-        if not reader.knows(COMMITMENT):
+        if not reader.knows(STORED_COMMITMENT):
             return None
     annotated = open_annotated([str(folder)], None, KINDS)
     labels = strategic_labels(annotated.scheme, annotated.annotations())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.evaluation.tables import BESIDE_A_RUN, evaluation_folder
-from hipo.app.generation.quota import QuotaStanding, quota_standing
+from hipo.app.generation.quota import QuotaFill, quota_fill
 from hipo.app.generation.quota_table import HEADER, NOTE, quota_row
 from hipo.app.generation.saturation import curve_of
 from hipo.app.report.label_sections import statistics_sections
@@ -104,7 +104,7 @@ def report(
         evaluation=evaluation_section(evaluated, name),
         statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),
         yields=(
-            *_quota_section(quota_standing(folder)),
+            *_quota_section(quota_fill(folder)),
             saturation_section(curve, material.recipe.vary),
         ),
     )
@@ -166,11 +166,11 @@ def check_target(path: Path) -> None:
             )
 
 
-def _quota_section(standing: QuotaStanding | None) -> tuple[ReportSection, ...]:
+def _quota_section(fill: QuotaFill | None) -> tuple[ReportSection, ...]:
     """Return the section about a quota; none where the run has none."""
-    if standing is None:
+    if fill is None:
         return ()
-    filled = len(standing.of_state("filled"))
-    caption = f"{filled:,} of {len(standing.cells):,} cells filled"
-    table = Table(caption, HEADER, tuple(map(quota_row, standing.cells)))
+    filled = len(fill.of_state("filled"))
+    caption = f"{filled:,} of {len(fill.cells):,} cells filled"
+    table = Table(caption, HEADER, tuple(map(quota_row, fill.cells)))
     return (ReportSection("quota", "Quota", f"What was drawn for. {NOTE}", (table,)),)

@@ -6,7 +6,7 @@ from hipo.app.evaluation import estimates as evaluation_estimates
 from hipo.app.evaluation.estimates import EvaluationEstimate
 from hipo.app.evaluation.evaluate import ModelsEvaluated
 from hipo.app.evaluation.plan import ReadyEvaluation
-from hipo.cli.evaluate.scores import scores_as_text
+from hipo.cli.evaluate.scores import all_scores_as_text
 from hipo.cli.reports.estimate import at_providers_as_text
 from hipo.cli.reports.run import charges_in_words, spending_as_json
 from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, reasons
@@ -124,7 +124,7 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
         )
 
         found = done.written.evaluated
-        lines += ["", scores_as_text(found.scores.scores, found.signed), ""]
+        lines += ["", all_scores_as_text(found.scores, found.signed), ""]
         lines += [remark.text for remark in mark_remarks(found)]
         lines.append(f"the whole of it: {done.written.page}")
     return "\n".join(lines)

@@ -139,7 +139,8 @@ LABELS = typer.Option(
     "adjudicated",
     "--labels",
     hidden=True,
-    help="An expert's where there are, or the declared.",
+    help="An expert's or most people's where there are (adjudicated), the declared, or those of a "
+    "program that checks what is said (verifier).",
 )
 AGAINST = typer.Option(
     [],

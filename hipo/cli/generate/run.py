@@ -23,7 +23,7 @@ from hipo.cli.terminal.progress import watcher
 from hipo.cli.terminal.wrapping import write_text
 
 if TYPE_CHECKING:
-    from hipo.app.generation.quota import QuotaStanding
+    from hipo.app.generation.quota import QuotaFill
     from hipo.app.generation.saturation import SaturatedPlay
     from hipo.app.generation.verified import VerifiedPlay
 
@@ -81,8 +81,8 @@ def _as_json(
 
     ``unjudged``: with ``--verify``, dialogues that could not be judged just now, by reason code.
     """
-    standing = _quota_of(run.folder, play)
-    quota = None if standing is None else quota_as_json(standing)
+    fill = _quota_of(run.folder, play)
+    quota = None if fill is None else quota_as_json(fill)
     state = state_as_json(run.folder, run.state(), quota)
     if play is not None:
         state["unjudged"] = dict(run.outcome.unjudged)
@@ -100,25 +100,25 @@ def _as_text(
         from hipo.cli.reports.verification import verification_tables  # noqa: PLC0415 - statistics
 
         parts.append(verification_tables(run.folder))
-    if (standing := _quota_of(run.folder, play)) is not None:
-        parts.append("\n" + quota_as_text(standing))
+    if (fill := _quota_of(run.folder, play)) is not None:
+        parts.append("\n" + quota_as_text(fill))
     if ending is not None and ending.curve is not None:
         parts.append("\n" + saturation_as_text(ending.curve, ending.share, prepared.recipe.vary))
     return "\n".join(parts)
 
 
-def _quota_of(folder: Path, play: VerifiedPlay | None) -> QuotaStanding | None:
+def _quota_of(folder: Path, play: VerifiedPlay | None) -> QuotaFill | None:
     """Return how a run stands to its quota; None where it was played without."""
     if play is None or play.quota is None:
         return None
-    from hipo.app.generation.quota import quota_standing  # noqa: PLC0415 - few runs have one
+    from hipo.app.generation.quota import quota_fill  # noqa: PLC0415 - few runs have one
 
-    return quota_standing(folder)
+    return quota_fill(folder)
 
 
 def _announce(planned: PlanEstimate) -> None:
     """Say what a run will take that costs something, or may; and what of a quota is out of reach."""
-    if planned.quota is not None and (lost := planned.quota.standing.of_state("out of reach")):
+    if planned.quota is not None and (lost := planned.quota.fill.of_state("out of reach")):
         listed = "\n".join(f"  {cell.tally.cell.name}: {cell.why}" for cell in lost)
         say(f"cells of the quota that are out of reach and not tried:\n{listed}")
     if planned.cost_usd is None or planned.cost_usd > 0:

@@ -324,5 +324,5 @@ def _answers(one: Discourse) -> Iterator[dict[str, object]]:
             "turn": answer.turn,
             **plain(move, "commitment relevance manner quality inconsistent winner"),
             "reasons": reasons,
-            **asdict(answer.standing),
+            **asdict(answer.metrics),
         }

@@ -9,10 +9,10 @@ from hipo.cli.terminal.console import columns, number, plain
 from scenarios.plural import plural
 
 if TYPE_CHECKING:
-    from hipo.app.generation.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
+    from hipo.app.generation.quota import CellFill, CellState, QuotaEstimate, QuotaFill
 
 
-def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:
+def quota_as_json(fill: QuotaFill) -> list[dict[str, object]]:
     """Return the cells of a quota as ``hipo runs show RUN --format json`` prints them.
 
     A list of objects with ``cell`` (an object from dimension to label), ``state`` (``filled``,
@@ -22,10 +22,10 @@ def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:
     (drawn for it), ``accepted_in_cases``, ``calls``, ``tokens``, ``cost_usd`` (null: unknown) and
     ``cost_per_accepted`` (null: unknown, or nothing is accepted).
     """
-    return [_cell(cell) for cell in standing.cells]
+    return [_cell(cell) for cell in fill.cells]
 
 
-def _cell(cell: CellStanding) -> dict[str, object]:
+def _cell(cell: CellFill) -> dict[str, object]:
     tally = cell.tally
     low, high = cell.interval or (None, None)
     return {
@@ -49,14 +49,14 @@ def _cell(cell: CellStanding) -> dict[str, object]:
     }
 
 
-def quota_as_text(standing: QuotaStanding) -> str:
+def quota_as_text(fill: QuotaFill) -> str:
     """Return the table of cells that a run with a quota ends with."""
-    rows = [quota_row(cell) for cell in standing.cells]
-    filled = len(standing.of_state("filled"))
+    rows = [quota_row(cell) for cell in fill.cells]
+    filled = len(fill.of_state("filled"))
     states: tuple[CellState, ...] = ("open", "given up", "out of reach")
-    others = [(len(standing.of_state(state)), state) for state in states]
+    others = [(len(fill.of_state(state)), state) for state in states]
     counts = [
-        f"{filled:,} of {plural(len(standing.cells), 'cell')} filled",
+        f"{filled:,} of {plural(len(fill.cells), 'cell')} filled",
         *(f"{found:,} {state}" for found, state in others if found),
     ]
     table = columns(HEADER, rows)
@@ -79,7 +79,7 @@ def quota_estimate_as_json(estimate: QuotaEstimate) -> dict[str, object]:
             "assumed_yield": cell.tally.likely_yield,
             "tries": estimate.tries.get(cell.tally.cell.key),
         }
-        for cell in estimate.standing.cells
+        for cell in estimate.fill.cells
     ]
     return plain(estimate, "cases dialogues begun", cells=cells)
 
@@ -90,7 +90,7 @@ def quota_estimate_as_text(estimate: QuotaEstimate) -> str:
     total = (
         f"in all about {plural(estimate.cases, 'case')}, {plural(estimate.dialogues, 'dialogue')}"
     )
-    for cell in estimate.standing.cells:
+    for cell in estimate.fill.cells:
         tally, tries = cell.tally, estimate.tries.get(cell.tally.cell.key)
         basis = f"{tally.hits:,} of {tally.asked:,} tried" if tally.asked else "assumed"
         rows.append(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.options.values import ExchangeTarget
+from hipo.app.options.values import AnswerFormat
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN
 from hipo.cli.terminal.console import Format, columns, one_line, write_json
@@ -25,7 +25,7 @@ _STUDY = typer.Option(None, "--study", help="Which study, where there are severa
 def export_answers(
     *,
     run: str = RUN,
-    to: ExchangeTarget = typer.Option(..., "--to", help="label-studio, argilla, csv or pdf."),
+    to: AnswerFormat = typer.Option(..., "--to", help="label-studio, argilla, csv or pdf."),
     output: Path | None = typer.Option(
         None,
         "-o",
@@ -54,7 +54,7 @@ def export_answers(
     A study is begun where the run has none. Annotators are codes in every file; cells that a
     spreadsheet would compute are made harmless.
     """
-    from hipo.app.review.exchange import export_answers as write_answers  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.answer_files import export_answers as write_answers  # noqa: PLC0415 - with all that reviews
     from hipo.app.review.reviewing import ReviewOptions  # noqa: PLC0415 - with all that reviews
 
     folder = find_run(run)
@@ -82,7 +82,7 @@ def import_answers(
     The whole file is checked before anything is stored. Parts of a study are welcome; the same
     file again changes nothing. Exit code 1 where answers were left out.
     """
-    from hipo.app.review.exchange import import_answers as read_answers  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.answer_files import import_answers as read_answers  # noqa: PLC0415 - with all that reviews
 
     return _report(read_answers(find_run(run), file, study))
 
@@ -93,7 +93,7 @@ def list_reports(
     output_format: Format = typer.Option("text", "--format", help="json: see docs/json-shapes.md."),
 ) -> None:
     """List what reviewers find wrong with scenarios, for their authors."""
-    from hipo.app.review.exchange import reported_scenarios  # noqa: PLC0415 - with all that reviews
+    from hipo.app.review.answer_files import reported_scenarios  # noqa: PLC0415 - with all that reviews
 
     reports = reported_scenarios(find_run(run), study)
     if output_format == "json":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 app = command_app(
     no_args_is_help=True,
-    help="Review dialogues on a web page, and exchange answers with other tools.",
+    help="Review dialogues on a web page, and pass answers to other tools and back.",
 )
 app.add_typer(people_app, name="user")
 app.command("export")(export_answers)

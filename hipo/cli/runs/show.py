@@ -46,10 +46,10 @@ class _Quota(NamedTuple):
 
 def _quota(folder: Path) -> _Quota | None:
     # What a quota is counted with takes longer to import than all the rest, and few runs have one.
-    from hipo.app.generation.quota import quota_standing  # noqa: PLC0415
+    from hipo.app.generation.quota import quota_fill  # noqa: PLC0415
     from hipo.cli.reports.quota import quota_as_json, quota_as_text  # noqa: PLC0415
 
-    standing = quota_standing(folder)
-    if standing is None:
+    fill = quota_fill(folder)
+    if fill is None:
         return None
-    return _Quota(quota_as_json(standing), quota_as_text(standing))
+    return _Quota(quota_as_json(fill), quota_as_text(fill))

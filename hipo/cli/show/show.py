@@ -84,7 +84,7 @@ def show(
                 without_dialogue,
             )
 
-            refuse_unknown(folder, wanted, arms)
+            refuse_unknown(folder, wanted, arms, listing)
             for line in without_dialogue(wanted, listing):
                 say(line)
     _list(run, rows[:most], arms, output_format, more=len(rows) > most, after=skip + most)

@@ -8,6 +8,8 @@ from pathlib import Path
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.listing import DialogueListing, ListingFilter
 from pipeline.store.run_store import RunStore
+from quality.gates.registry import GATES
+from quality.verification.flags import judge_codes
 from scenarios.arms import Arm
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
@@ -19,15 +21,16 @@ _OPTIONS = {
 """Options that take names, by the field of the filter."""
 
 
-def refuse_unknown(folder: Path, wanted: ListingFilter, arms: Mapping[str, Arm]) -> None:
+def refuse_unknown(
+    folder: Path, wanted: ListingFilter, arms: Mapping[str, Arm], listing: DialogueListing
+) -> None:
     """Do nothing if a run knows every name that a filter holds; capitals do not matter.
-
-    Flags are not looked at: gates of plugins raise their own.
 
     Args:
         folder: the run.
         wanted: the filter.
         arms: the arms of the run by id.
+        listing: of the dialogues of the run.
 
     Raises:
         UsageError: one of the names is none of this run's.
@@ -45,6 +48,8 @@ def refuse_unknown(folder: Path, wanted: ListingFilter, arms: Mapping[str, Arm])
         facts = (fact.id for one in material.scenarios.values() for fact in one.facts)
         _refuse("--fact", wanted.facts, facts, "facts of this run")
     _refuse_labels(wanted, material)
+    if wanted.flags and material.stored_scheme is not None:
+        _refuse("--flag", wanted.flags, _codes(material, listing), "flags of this run")
 
 
 def without_dialogue(wanted: ListingFilter, listing: DialogueListing) -> Iterator[str]:
@@ -62,6 +67,27 @@ def without_dialogue(wanted: ListingFilter, listing: DialogueListing) -> Iterato
             if not there:
                 hint = suggestion(name, held, listing="there are") or "there are none"
                 yield f"{option} {name}: no dialogue of the run has it; {hint}"
+
+
+def _codes(material: RunMaterial, listing: DialogueListing) -> list[str]:
+    """Return the codes of flags that the run has, and those that its gates and judges can raise.
+
+    That includes gates of plugins that its recipe or one of its policies names, and what judges of
+    plugins asked, whether anything was flagged or not.
+    """
+    policies = [material.policy(name) or {} for kind, name, _ in material.items if kind == "policy"]
+    asked = [material.recipe.verification.gates, *(one.get("gates") for one in policies)]
+    gates = [
+        name
+        for settings in asked
+        if isinstance(settings, Mapping)
+        for name, own in settings.items()
+        if isinstance(own, Mapping)  # else it is a threshold
+    ]
+    forms = ("external_{}", "self_{}", "{}_external", "{}_self")
+    judged = [form.format(name) for name in listing.held("dimensions") for form in forms]
+    raised = judge_codes(material.scheme)
+    return list(dict.fromkeys([*listing.held("flags"), *gates, *GATES.shipped, *raised, *judged]))
 
 
 def _refuse_labels(wanted: ListingFilter, material: RunMaterial) -> None:

@@ -190,7 +190,7 @@ class LiveBar:
         rich_progress = import_module("rich.progress")
         console = import_module("rich.console").Console(stderr=True)
         self._tally = ProgressTally(total, spending)
-        standing = self
+        told = self
 
         class StateColumn(rich_progress.ProgressColumn):  # type: ignore[misc, name-defined]
             """Where the run stands at the moment the bar is drawn."""
@@ -198,7 +198,7 @@ class LiveBar:
             max_refresh = LIVE_INTERVAL_S
 
             def render(self, task: Any) -> Any:
-                return import_module("rich.text").Text(standing.line())
+                return import_module("rich.text").Text(told.line())
 
         self._bar = rich_progress.Progress(
             rich_progress.BarColumn(bar_width=20), StateColumn(), console=console, transient=True

@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.running.watching import Watcher
@@ -18,11 +17,10 @@ from hipo.cli.terminal.console import Format, others_apart, reasons, write_json
 from hipo.cli.terminal.errors import ended
 from pipeline.store.queries.annotations import open_annotations
 from prompts.scheme_text import label_text
+from quality.strategic.moves import STORED_COMMITMENT
 from scenarios.plural import plural
 from scenarios.text_file import typed_path
 
-COMMITMENT: Final = "commitment"
-"""The dimension without which there are no strategic metrics."""
 JuryLabels = Mapping[str, Mapping[str, Mapping[str, int]]]
 """How often: juror -> dimension -> label; an empty label could not be read."""
 
@@ -112,7 +110,7 @@ def jury_as_text(done: Verified, labels: JuryLabels) -> str:
             lines.append(f"  {dimension}: {said}")
     run = typed_path(done.folder)
     compared = f"hipo agreement {run} --of juror"
-    if any(COMMITMENT in name.split(".") for of_juror in labels.values() for name in of_juror):
+    if any(name in STORED_COMMITMENT for of_juror in labels.values() for name in of_juror):
         compared = f"hipo metrics strategic {run}, or {compared}"
     lines += ["", so_far(done.state), f"compare them with: {compared}"]
     return "\n".join(lines)

@@ -56,6 +56,11 @@ class AnnotationReader:
         found = self._connection.execute("select id from studies where mode = 'quiz'")
         return frozenset(study for (study,) in found)
 
+    def has(self, kind: str) -> bool:
+        """Return whether anybody or anything of a kind gave labels; looks at no label."""
+        query = "select exists (select 1 from label_sources where kind = ?)"
+        return bool(self._connection.execute(query, (kind,)).fetchone()[0])
+
     def knows(self, dimensions: Sequence[str]) -> bool:
         """Return whether anybody may have labelled one of these dimensions; looks at no label."""
         known = {name for (name,) in self._connection.execute("select id from dimensions")}

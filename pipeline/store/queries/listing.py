@@ -57,8 +57,9 @@ _HELD = {
     "labels": f"""select distinct x.id || '=' || l.value from annotations l
         join dimensions x on x.seq = l.dimension
         where l.source = {DECLARED_SOURCE} and l.dialogue is not null""",  # noqa: S608
+    "dimensions": "select id from dimensions",
 }
-"""What a run has of each field of a filter that takes names."""
+"""What a run has of each field of a filter that takes names, and what anything in it is labelled by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,10 @@ class DialogueListing:
             ]  # fmt: skip
 
     def held(self, field: str) -> list[str]:
-        """Return what the run has of a field of the filter: ids, or labels as ``dimension=label``."""
+        """Return what the run has of a field of the filter: ids, or labels as ``dimension=label``.
+
+        Of ``dimensions``, which is no field, all that judges and people labelled by as well.
+        """
         return sorted(str(row[0]) for row in self._reader.execute(_HELD[field]) if row[0])
 
 

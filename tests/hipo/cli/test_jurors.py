@@ -6,6 +6,7 @@ import csv
 import io
 import sqlite3
 from contextlib import closing
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -229,3 +230,15 @@ def test_what_jurors_can_be_compared_by_is_told(hipo: Hipo, run: Path) -> None:
     assert "compare them with: hipo agreement made --of juror" in felt.out
     heard = hipo("verify", "made", "--juror", "offline/judge")
     assert "compare them with: hipo metrics strategic made, or" in heard.out
+
+
+def test_commitments_by_another_scheme_are_not_said_to_have_strategic_metrics(
+    hipo: Hipo, run: Path
+) -> None:
+    own = resources.files("scenarios.schemes") / "data" / "cobra.yaml"
+    Path("mine.yaml").write_text(own.read_text().replace("id: cobra\n", "id: mine\n", 1))
+    task = ("--juror-scheme", "mine.yaml", "--juror-task", "cobra-juror")
+    heard = hipo("verify", "made", "--juror", "offline/judge", *task)
+    assert "mine.commitment" in heard.out
+    assert "compare them with: hipo agreement made --of juror" in heard.out
+    assert hipo("metrics", "strategic", "made").code == 2

@@ -143,6 +143,8 @@ def test_the_list_is_filtered_by_whatever_it_shows(hipo: Hipo, run: str) -> None
         ("--fact", "no_such_fact_at_all", "facts of this run: "),
         ("--strategy", "reflectiv", "did you mean 'reflective'? strategies of this run: "),
         ("--arm", "zzz", "arms of this run: "),
+        ("--flag", "refusall", "did you mean 'refusal'? flags of this run: goal_stated, goal_mismatch"),
+        ("--flag", "external_coherense", "did you mean 'external_coherence'? flags of this run: "),
     ],
 )  # fmt: skip
 def test_a_name_that_the_run_does_not_know_is_no_empty_list(
@@ -207,10 +209,11 @@ def test_the_list_is_filtered_by_labels_and_flags(hipo: Hipo, run: str) -> None:
 
 
 def test_a_name_that_no_dialogue_has_is_told_where_nothing_is_listed(hipo: Hipo, run: str) -> None:
-    told = hipo("show", run, "--flag", "refusall")
-    assert (told.code, told.out) == (0, "nothing to list\n")
-    assert "--flag refusall: no dialogue of the run has it; there are none" in told.err
-    assert hipo("show", run, "--flag", "refusall", "--format", "json").data == []
+    for flag in ("refusal", "Self_Veracity", "goal_external"):
+        told = hipo("show", run, "--flag", flag)
+        assert (told.code, told.out) == (0, "nothing to list\n")
+        assert f"--flag {flag}: no dialogue of the run has it; there are none" in told.err
+        assert hipo("show", run, "--flag", flag, "--format", "json").data == []
 
 
 def test_names_that_the_run_has_are_not_told_where_nothing_has_all_of_them(

@@ -74,6 +74,19 @@ def test_a_set_holds_the_dialogues_of_its_run(played, kind):
         ]
 
 
+def test_a_file_of_an_export_has_the_scheme_of_its_manifest_and_a_lone_one_has_none(
+    played, tmp_path
+):
+    (file,) = (played / "benchmark").rglob("*.jsonl")
+    found = set_corpus(row_set(file, file.name), scheme_of(file))
+    assert found.scheme == corpus_of(played / "run").scheme
+    lone = tmp_path / file.name
+    lone.write_bytes(file.read_bytes())
+    alone = set_corpus(row_set(lone, lone.name), scheme_of(lone))
+    assert alone.scheme is None
+    assert any("the scheme is not known" in remark for remark in alone.remarks)
+
+
 @pytest.fixture(scope="module")
 def flows(tmp_path_factory):
     """Runs whose dialogues follow a flow, each with a benchmark set if its speakers declare labels."""

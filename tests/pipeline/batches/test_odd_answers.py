@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from hipo.app.generation.generate import generate, generate_prepared
 from hipo.app.generation.verified import VerifiedPlay
+from hipo.app.models import batching
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.runs.resumption import prepare_for
 from pipeline.providers import batch_calls
@@ -20,7 +22,7 @@ from pipeline.providers.protocol import Usage
 from pipeline.providers.registry import ModelName, build_provider
 from scenarios.errors import UsageError
 from tests.pipeline.batches.interrupting import Interrupting
-from tests.pipeline.batches.runs import assert_whole, recipe
+from tests.pipeline.batches.runs import QUICK, assert_whole, recipe
 from tests.pipeline.integration.records import rows
 from tests.pipeline.providers.asking import make_request
 from tests.wire.batches import BatchFaults, BatchStep
@@ -118,8 +120,9 @@ def test_a_list_that_is_too_long_does_not_prove_that_a_batch_is_not_there(
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_a_batch_that_was_just_sent_need_not_be_known_yet(
-    server: WireServer, tmp_path: Path, provider: str
+    server: WireServer, tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(batching, "RULES", replace(QUICK, settle_s=60.0))  # however slow we are
     server.batches.faults = BatchFaults(refusals={"poll": [404, 404]})
     generate(recipe(server, provider), output=tmp_path / "run")
     assert_whole(tmp_path / "run", server, 12)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser
 
 from benchmarks.machine import free_port
 from quality.web.server import Address
@@ -14,11 +14,16 @@ from scenarios.scaffold import new_scenario
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.scaffold import new_scheme
 from tests.quality.authoring.serving import served
-from tests.quality.review.chromium import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    # make quick does without playwright
+    from tests.quality.review.chromium import chromium  # noqa: PLC0415 - as said
+
     with chromium() as found:
         yield found
 

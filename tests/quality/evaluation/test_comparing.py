@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.evaluation.comparing import compare_all, exchange_test
+from quality.evaluation.comparing import compare_all, permutation_test
 from quality.statistics.bootstrap import Resampling
 from tests.quality.evaluation.scripted import KEY, LABELS, QUICK, answered
 
@@ -67,13 +67,13 @@ def test_both_see_the_same_resamples_so_that_what_is_hard_for_both_cancels_out()
 def test_a_sampled_p_value_is_near_that_of_the_binomial():
     stats = pytest.importorskip("scipy.stats")
     differences = np.array([1.0] * 30 + [-1.0] * 14)
-    p, exact = exchange_test(differences, Resampling(resamples=10_000))
+    p, exact = permutation_test(differences, Resampling(resamples=10_000))
     assert not exact
     assert p == pytest.approx(stats.binomtest(30, 44).pvalue, abs=0.004)
 
 
 def test_a_p_value_that_is_sampled_is_never_zero():
-    p, exact = exchange_test(np.ones(100), Resampling(resamples=99))
+    p, exact = permutation_test(np.ones(100), Resampling(resamples=99))
     assert (p, exact) == (0.01, False)
 
 
@@ -81,7 +81,7 @@ def test_a_p_value_that_is_sampled_is_never_zero():
 @given(st.lists(st.integers(-3, 3), max_size=8))
 def test_the_exact_p_value_is_that_of_scipy(values):
     stats = pytest.importorskip("scipy.stats")
-    found, exact = exchange_test(np.array(values, dtype=float))
+    found, exact = permutation_test(np.array(values, dtype=float))
     assert exact
     if len(values) > 1:
         theirs = stats.permutation_test(
@@ -95,7 +95,7 @@ def test_neither_order_nor_the_names_of_the_models_matter(values, shuffle):
     differences = np.array(values, dtype=float)
     mixed = differences.copy()
     shuffle.shuffle(mixed)
-    assert exchange_test(differences, QUICK) == exchange_test(-mixed, QUICK)
+    assert permutation_test(differences, QUICK) == permutation_test(-mixed, QUICK)
 
 
 def test_p_values_are_corrected_within_reference_task_and_dimension():

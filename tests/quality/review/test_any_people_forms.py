@@ -9,10 +9,10 @@ import pytest
 
 from quality.agreement.annotations import RawAnswer
 from quality.annotation_qc.schema import check_schema
-from quality.review.exchange import facts_text
 from quality.review.exhibits import exhibit
 from quality.review.forms import read_form, sections
 from quality.review.opinions import reasons
+from quality.review.outgoing import facts_text
 from quality.review.web import environment
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme

@@ -232,8 +232,8 @@ async def test_lead_times_are_of_one_person_or_of_all_who_annotate(run: Path) ->
         sheets = store.sheets
         assert sorted(sheets.lead_times(study, annotator=ada)) == [5.0, 7.0]
         assert sorted(sheets.lead_times(study)) == [5.0, 7.0, 20.0]
-        standings = [(one.done, one.open, one.seconds) for one in sheets.standings(study)]
-        assert standings == [(2, 0, (7.0, 5.0)), (1, 1, (20.0,))]
+        tallies = [(one.done, one.open, one.seconds) for one in sheets.annotator_tallies(study)]
+        assert tallies == [(2, 0, (7.0, 5.0)), (1, 1, (20.0,))]
 
 
 def test_a_page_does_not_go_through_the_answers_of_the_others(
@@ -244,10 +244,10 @@ def test_a_page_does_not_go_through_the_answers_of_the_others(
         path = ada.come_in(site.link(), "Ada")
         for _ in range(3):
             path, _ = ada.get(answer_item(ada, path).location)
-        (standing,) = sheets.standings(site.service.study)
-        own = {1: list(standing.seconds)}
+        (tally,) = sheets.annotator_tallies(site.service.study)
+        own = {1: list(tally.seconds)}
         monkeypatch.setattr(sheets, "lead_times", lambda _, *, annotator: own[annotator])
-        monkeypatch.setattr(sheets, "standings", None)
+        monkeypatch.setattr(sheets, "annotator_tallies", None)
         _, page = ada.get(path)
-    assert standing.done == 3
+    assert tally.done == 3
     assert "about 1 min left" in page.text

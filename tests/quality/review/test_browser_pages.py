@@ -315,8 +315,8 @@ def test_the_next_annotator_sits_down_and_the_expert_sees_both(
         give_name(page, "Bob")
         page.keyboard.press("Enter")
         answer_one(page)
-        standings = site.service.store.sheets.standings(site.service.study)
-        assert [one.done for one in standings] == [1, 1]
+        tallies = site.service.store.sheets.annotator_tallies(site.service.study)
+        assert [one.done for one in tallies] == [1, 1]
         desk = new_page(browser)
         come_in(desk, site.link("expert"), "Eve")
         look_at(desk, "adjudicate-list")

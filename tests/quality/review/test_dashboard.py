@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from quality.review.dashboard import overview
 from quality.review.forms import sections
-from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy, Sheet, Standing
+from scenarios.reviews import AnnotatorTally, GivenLabel, Item, Opinion, ReviewStudy, Sheet
 from scenarios.schemes.registry import load_scheme
 
 HIPO = load_scheme("hipo")
@@ -25,8 +25,8 @@ def test_progress_agreement_and_findings() -> None:
     sheets = [sheet(n, "A01", "Quality", fast) for n in range(12)]
     sheets += [sheet(n, "A02", ("Quality", "Manner")[n % 2], calm) for n in range(12)]
     items = [(s.item, 2) for s in sheets[:12]] + [(sheet(99, "", "Quality", calm).item, 3)]
-    standings = [Standing("A01", "annotator", 12, 1, (0.5,) * 12, 100.0, False)]
-    found = overview(HIPO, STUDY, sheets, items, standings=standings, now=220.0)
+    tallies = [AnnotatorTally("A01", "annotator", 12, 1, (0.5,) * 12, 100.0, False)]
+    found = overview(HIPO, STUDY, sheets, items, tallies=tallies, now=220.0)
     assert (found.items, found.complete, found.answers, found.expected) == (13, 1, 27, 39)
     place = found.agreement.statistics.index("percent agreement")
     ((question, shared, cells),) = found.agreement.rows
@@ -45,7 +45,7 @@ def test_progress_agreement_and_findings() -> None:
 
 
 def test_before_anybody_has_answered() -> None:
-    found = overview(HIPO, STUDY, [], [], standings=[], now=0.0)
+    found = overview(HIPO, STUDY, [], [], tallies=[], now=0.0)
     assert found.agreement.rows == ()
     assert found.minutes_left is None
     assert found.no_agreement == "no answers yet"
@@ -60,7 +60,7 @@ def test_what_the_form_does_not_ask_is_not_missing_and_what_it_asks_is() -> None
     short = replace(whole, labels=tuple(one for one in labels if one.dimension != "intention"))
 
     def missing(sheet: Sheet) -> list[str]:
-        found = overview(HIPO, STUDY, [sheet], [(item, 1)], standings=[], now=9.0).findings
+        found = overview(HIPO, STUDY, [sheet], [(item, 1)], tallies=[], now=9.0).findings
         return [t.question for group in found for t in group.things if t.reason == "not answered"]
 
     assert missing(whole) == []
@@ -71,7 +71,7 @@ def test_figures_that_rest_on_some_of_the_items_say_so() -> None:
     calm = Opinion(lead_s=30)
     sheets = [sheet(n, who, "Quality", calm) for n in range(6) for who in ("A01", "A02")]
     sheets += [sheet(n, "A03", "Manner", calm) for n in range(2)]
-    found = overview(HIPO, STUDY, sheets, [], standings=[], now=0.0).agreement
+    found = overview(HIPO, STUDY, sheets, [], tallies=[], now=0.0).agreement
     assert [note for note in found.notes if "of the 4 of 6 items with 2 answers each" in note]
 
 
@@ -82,7 +82,7 @@ def test_every_annotator_is_shown_beside_the_others_and_one_who_guesses_stands_o
         for n in range(60)
         for who, place in (("A01", n), ("A02", n), ("A03", n // 3))
     ]
-    found = overview(HIPO, STUDY, sheets, [], standings=[], now=0.0)
+    found = overview(HIPO, STUDY, sheets, [], tallies=[], now=0.0)
     assert {row.question for row in found.beside_others} == {"Veracity strategy"}
     first, second, guesses = sorted(found.beside_others, key=lambda row: row.annotator)
     assert (guesses.annotator, guesses.items, guesses.others, guesses.apart) == (
@@ -90,5 +90,5 @@ def test_every_annotator_is_shown_beside_the_others_and_one_who_guesses_stands_o
     )  # fmt: skip
     assert float(first.value) == float(second.value) > float(guesses.value)
     assert not first.apart
-    two = overview(HIPO, STUDY, sheets[::3] + sheets[1::3], [], standings=[], now=0.0)
+    two = overview(HIPO, STUDY, sheets[::3] + sheets[1::3], [], tallies=[], now=0.0)
     assert two.beside_others == (), "of two people nobody is the other"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.export.export import export
-from hipo.app.review.exchange import export_answers, import_answers
+from hipo.app.review.answer_files import export_answers, import_answers
 from hipo.app.review.gold_run import gold_run
 from hipo.app.review.reviewing import ReviewOptions
 from hipo.cli.main import run as hipo

@@ -124,7 +124,7 @@ def test_answers_are_joined_by_dialogue_and_turn_and_not_by_place():
 
 def test_discourses_of_two_dialogues_are_normalised_apart():
     one, other = found(labels("A", BDN), labels("A", ["beneficial"] * 3, dialogue="other"))
-    assert [answer.standing.bat_sum for answer in other.answers] == [1, 2, 3]
+    assert [answer.metrics.bat_sum for answer in other.answers] == [1, 2, 3]
     assert (one.dialogue, other.dialogue) == ("trial", "other")
 
 

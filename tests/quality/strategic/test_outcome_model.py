@@ -7,12 +7,12 @@ from scipy.stats import norm
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import Move
 from quality.strategic.outcome_model import outcome_model, outcome_models, roc_area, roc_curve
-from quality.strategic.trajectory import StandingAfter
+from quality.strategic.trajectory import AnswerMetrics
 
 
 def answer(bat, pat, winner, *reasons):
     move = Move(winner=winner, reasons=frozenset(reasons))
-    return LabelledAnswer(0, move, StandingAfter(bat, pat, 0, 0, None, None))
+    return LabelledAnswer(0, move, AnswerMetrics(bat, pat, 0, 0, None, None))
 
 
 def sampled(count=400, seed=0):
@@ -74,7 +74,7 @@ def test_answers_with_something_unknown_are_left_out_and_counted():
 
 def test_each_reason_has_a_model_of_its_own():
     answers = [
-        answer(a.standing.bat, a.standing.pat, a.move.winner, *reasons)
+        answer(a.metrics.bat, a.metrics.pat, a.move.winner, *reasons)
         for a, reasons in zip(
             sampled(200), [("logic",), ("emotion",), ("emotion", "logic"), ()] * 50, strict=True
         )
@@ -112,14 +112,14 @@ def test_the_area_below_the_curve_is_the_area(positive, negative):
 
 
 def told_by(answers, *reasons):
-    return [answer(a.standing.bat, a.standing.pat, a.move.winner, *reasons) for a in answers]
+    return [answer(a.metrics.bat, a.metrics.pat, a.move.winner, *reasons) for a in answers]
 
 
 def test_answers_of_a_reason_are_compared_with_those_decided_without_it():
     """Where sides are drawn by lot, benefit and penalty tell nothing."""
     rng = np.random.default_rng(1)
     by_lot = [
-        answer(a.standing.bat, a.standing.pat, str(rng.choice(["witness", "questioner"])))
+        answer(a.metrics.bat, a.metrics.pat, str(rng.choice(["witness", "questioner"])))
         for a in sampled(400, seed=2)
     ]
     answers = [*told_by(sampled(400), "logic"), *told_by(by_lot, "emotion")]

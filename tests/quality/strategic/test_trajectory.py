@@ -26,11 +26,11 @@ moves = st.builds(
 
 
 def bats(*answers, formula=PRINTED):
-    return [standing.bat for standing in trajectory(answers, formula)]
+    return [metrics.bat for metrics in trajectory(answers, formula)]
 
 
 def pats(*answers, formula=PRINTED):
-    return [standing.pat for standing in trajectory(answers, formula)]
+    return [metrics.pat for metrics in trajectory(answers, formula)]
 
 
 def test_the_worked_example_of_the_paper_adds_up_as_printed():

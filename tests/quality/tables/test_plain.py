@@ -9,7 +9,7 @@ import pytest
 
 from quality.annotation_qc.findings import QcSettings
 from quality.annotation_qc.qc import timing_findings
-from quality.review.exchange import dimensions_of
+from quality.review.outgoing import dimensions_of
 from quality.review.spreadsheet import blank_columns, columns
 from quality.tables import records
 from quality.tables.checking import CheckedTable, read_files

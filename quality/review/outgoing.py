@@ -1,4 +1,4 @@
-"""Units exchanged with other annotation tools: one per utterance to label."""
+"""Units that other annotation tools get and give back: one per utterance to label."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from hipo.app.options.values import ExchangeTarget
+from hipo.app.options.values import AnswerFormat
 from hipo.app.review.reviewing import (
     ReviewOptions,
     open_study,
@@ -20,13 +20,13 @@ from hipo.app.review.reviewing import (
     study_of,
 )
 from pipeline.store.reviews import ReviewStore
-from quality.review.exchange import Outgoing, outgoing
 from quality.review.exhibits import Exhibits
 from quality.review.export_argilla import dataset_settings, records
 from quality.review.export_label_studio import labelling_config, tasks
 from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
+from quality.review.outgoing import Outgoing, outgoing
 from quality.review.scenario_reports import ScenarioReport, scenario_reports
 from quality.review.spreadsheet import answer_lines, blank_lines
 from scenarios.atomic_files import new_file
@@ -37,7 +37,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
 from scenarios.text_file import in_utf16, read_bytes
 
-_ENDINGS: dict[ExchangeTarget, str] = {
+_ENDINGS: dict[AnswerFormat, str] = {
     "label-studio": ".json",
     "argilla": ".jsonl",
     "csv": ".csv",
@@ -59,7 +59,7 @@ class WrittenAnswers:
 
 def export_answers(
     folder: Path,
-    to: ExchangeTarget,
+    to: AnswerFormat,
     output: Path | None,
     options: ReviewOptions,
     *,
@@ -204,7 +204,7 @@ def _is_file(output: Path) -> bool:
     return output.suffix.casefold() in _ENDINGS.values() and not output.is_dir()
 
 
-def _check_ending(to: ExchangeTarget, output: Path) -> None:
+def _check_ending(to: AnswerFormat, output: Path) -> None:
     """Do nothing where a file may be called like this, or where a folder is meant.
 
     Raises:
@@ -218,7 +218,7 @@ def _check_ending(to: ExchangeTarget, output: Path) -> None:
         )
 
 
-def _paths(output: Path, to: ExchangeTarget, names: Sequence[str]) -> tuple[Path, ...]:
+def _paths(output: Path, to: AnswerFormat, names: Sequence[str]) -> tuple[Path, ...]:
     """Return where each file goes: into a folder, or the first one where it is to be."""
     if not _is_file(output):
         return tuple(output / name for name in names)
@@ -228,7 +228,7 @@ def _paths(output: Path, to: ExchangeTarget, names: Sequence[str]) -> tuple[Path
 
 
 def _files(
-    to: ExchangeTarget,
+    to: AnswerFormat,
     scheme: Scheme,
     study: ReviewStudy,
     dialogues: Iterable[Outgoing],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,88 +13,19 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from hipo.app.review.exchange import export_answers
-from hipo.app.review.reviewing import ReviewOptions, open_study, run_material, scenario_finder
+from hipo.app.review.answer_files import export_answers
+from hipo.app.review.reviewing import ReviewOptions
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.writer import Writer
-from quality.review.exchange import Outgoing, outgoing
-from quality.review.exhibits import Exhibits
 from quality.review.export_argilla import dataset_settings, records, user_id
 from quality.review.export_label_studio import labelling_config, tasks
-from quality.review.forms import sections
 from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
-from quality.review.importing import ImportedReviews, check_incoming, merge_all
+from quality.review.outgoing import Outgoing
 from quality.review.spreadsheet import answer_lines, blank_lines
-from scenarios.errors import InputError, UsageError
-from scenarios.reviews import GivenLabel, Opinion, ReviewStudy, Sheet
-from scenarios.schemes.model import Scheme
-from scenarios.schemes.registry import load_scheme
+from scenarios.reviews import Sheet
 from tests.quality.review.cei_run import make_cei_run
-
-ODD = """[{"data": {"item": "c/a#3"}, "annotations": [{"completed_by": 1, "result":
-    [{"from_name": "%s", "value": {"choices": %s}}]}]}]"""
-NOTE = '=cmd|" /C calc"!A0'
-
-
-class Room:
-    """An open study with everything an exchange needs."""
-
-    def __init__(self, folder: Path, store: ReviewStore, mode: str) -> None:
-        self.store = store
-        material = run_material(folder)
-        self.scheme: Scheme = material.scheme
-        wishes = ReviewOptions(mode=mode, everything=True, per_item=2)
-        self.study: ReviewStudy = open_study(store, material, wishes)
-        self.exhibits = Exhibits(
-            store, self.scheme, self.study, scenario_finder(material, self.study)
-        )
-
-    def dialogues(self) -> list[Any]:
-        return list(outgoing(self.store, self.study, self.exhibits))
-
-    def sheets(self) -> list[tuple[str, str, frozenset[GivenLabel], Opinion | None]]:
-        return sorted(
-            (s.item.id, s.annotator, frozenset(s.labels), s.opinion)
-            for s in self.store.sheets.sheets(self.study)
-        )
-
-    async def answer(self, names: Mapping[str, int]) -> None:
-        """Let people answer some items each."""
-        for name, count in names.items():
-            who = self.store.people.known_as(name).seq
-            for position in range(count):
-                number = await self.store.take(self.study, who, lease_s=600)
-                assert number is not None
-                await self._answer_one(number, who, position)
-
-    async def _answer_one(self, number: int, who: int, position: int) -> None:
-        found = self.store.assignment(self.study, number, who)
-        assert found is not None
-        turns = self.exhibits.of(found.item).targets
-        labels = []
-        for section in sections(self.scheme, turns, self.study.hidden):
-            for field in section.fields:
-                offered = field.dimension.point_values or [c.value for c in field.choices]
-                labels.append(
-                    GivenLabel(
-                        field.turn, field.dimension.id, offered[(position + who) % len(offered)]
-                    )
-                )
-        reviewing = self.study.mode == "review"
-        opinion = Opinion(
-            issue=position % 2 == 0 if reviewing else None,
-            issue_reason="goal" if reviewing and position % 2 == 0 else "",
-            note=NOTE if position == 0 else "",
-            lead_s=12.5,
-        )
-        await self.store.submit(self.study, number, who, labels, opinion, lease_s=600)
-
-    def bring_in(self, incoming: Any) -> ImportedReviews:
-        checked = check_incoming(
-            self.store, self.study, self.scheme, self.exhibits, incoming, file="f"
-        )
-        return merge_all(self.store, self.study, checked, origin="import:f")
+from tests.quality.review.open_study import NOTE, Room
 
 
 @pytest.fixture(params=["hipo", "cei"])
@@ -238,121 +169,6 @@ def test_other_tools_say_who_is_there_and_who_knows_the_fact(run: Path) -> None:
         assert all(claim in data["fact"] for claim in fact.false_claims)
 
 
-def test_a_mistake_is_told_by_the_row_that_a_spreadsheet_shows() -> None:
-    text = 'item,annotator,veracity,note\nc/a#3,Ada,Quality,"one\ntwo"\n\nnonsense,Ada,Quality,\n'
-    with pytest.raises(InputError) as caught:
-        read_csv(text, load_scheme("hipo"), "f")
-    assert [problem.line for problem in caught.value.problems] == [4]
-
-
-@pytest.mark.anyio
-async def test_parts_of_a_file_are_merged_and_never_too_many(run: Path) -> None:
-    with ReviewStore.open(run) as store:
-        room = Room(run, store, "quiz")
-        item = store.sheets.items(room.study)[0][0].id
-        for annotator in ("Ada", "Bea"):
-            part = f"item,annotator,veracity\n{item}#3,{annotator},Quality\n"
-            assert room.bring_in(read_csv(part, room.scheme, "f")).outcomes == {"added": 1}
-        more = f"item,annotator,goal\n{item},Ada,deception\n"
-        assert room.bring_in(read_csv(more, room.scheme, "f")).outcomes == {"changed": 1}
-        third = f"item,annotator,veracity\n{item}#3,Cleo,Quality\n"
-        done = room.bring_in(read_csv(third, room.scheme, "f"))
-        assert done.outcomes == {"surplus": 1}
-        ada = next(s for s in room.sheets() if s[1] == "A01")
-    assert ada[2] == {GivenLabel(3, "veracity", "Quality"), GivenLabel(None, "goal", "deception")}
-
-
-def test_a_file_with_one_mistake_changes_nothing(run: Path) -> None:
-    with ReviewStore.open(run) as store:
-        room = Room(run, store, "quiz")
-        item = store.sheets.items(room.study)[0][0].id
-        text = (
-            f"item,annotator,veracity\n{item}#3,Ada,Quality\n{item}#3,Bea,Qualty\n"
-            f"{item}#2,Cleo,Quality\nno/such#3,Ada,Quality\n{item}#3,Dora,None\n"
-            f"{item}#5,Bea,Quantty\n"
-        )
-        with pytest.raises(InputError) as caught:
-            room.bring_in(read_csv(text, room.scheme, "f"))
-        assert room.sheets() == []
-    assert {problem.line for problem in caught.value.problems} == {3, 4, 5, 6, 7}
-    said = str(caught.value)
-    assert "'Qualty' by Bea" in said
-    assert "did you mean 'Quality'" in said
-    assert "turn 2" in said
-    assert "'no/such'" in said
-    assert "'None' by Dora" in said
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        "[1]",
-        "nonsense",
-        '[{"data": {}}]',
-        '[{"data": {"item": "c/a#3"}, "annotations": [{"completed_by": 1, "result": 1}]}]',
-        '[{"data": {"item": "c/a#3"}, "annotations": [{"result": []}]}]',
-        ODD % ("veracty", '["Quality"]'),
-        ODD % ("veracity", '["Quality", "Manner"]'),
-        ODD % ("note", "[1]"),
-        ODD % ("issue", '{"a": 1}'),
-    ],
-)
-def test_what_is_no_label_studio_export_is_refused(run: Path, text: str) -> None:
-    with pytest.raises(InputError):
-        read_label_studio(text, run_material_scheme(run), "f")
-
-
-@pytest.mark.parametrize(
-    ("row", "field"),
-    [
-        ("{item}#3," + "n" * 201 + ",Quality,1", "annotator"),
-        ("{item}#3,Ada,Quality,1e999", "lead_s"),
-        ('"{item}#3,Ada,Quality,1\n', ""),  # the quotation mark would swallow all that follows
-    ],
-)
-def test_what_no_answer_takes_is_refused(run: Path, row: str, field: str) -> None:
-    with ReviewStore.open(run) as store:
-        room = Room(run, store, "quiz")
-        item = store.sheets.items(room.study)[0][0].id
-        text = f"item,annotator,veracity,lead_s\n{row.format(item=item)}\n"
-        with pytest.raises(InputError) as caught:
-            room.bring_in(read_csv(text, room.scheme, "f"))
-        assert room.sheets() == []
-    assert [problem.field for problem in caught.value.problems] == [field]
-
-
-def test_remarks_on_several_rows_and_columns_without_a_name_are_taken_as_people_leave_them(
-    run: Path,
-) -> None:
-    scheme = run_material_scheme(run)
-    rows = ("item,annotator,issue,note,,", "c/a#3,Ada,,too short,,", "c/a#5,Ada,,odd,", ",,,,,",
-            "c/a,Ada,Confirmed,odd after all,,", "c/a,Bo,confirmed,odd,,", "c/a#3,Bo,,odd,,")  # fmt: skip
-    ada, bo = read_csv("\n".join(rows), scheme, "f")
-    assert ada.opinion == {"note": "too short\nodd\nodd after all", "issue": "Confirmed"}
-    assert bo.opinion == {"note": "odd", "issue": "confirmed"}
-    with pytest.raises(InputError) as caught:
-        read_csv("\n".join([*rows, "c/a#3,Bo,rejected,,,", "c/a#3,Bo,,no,name,"]), scheme, "f")
-    problems = [(p.line, p.field, p.found) for p in caught.value.problems]
-    assert problems == [(8, "issue", "a second answer"), (9, "", "more cells than columns")]
-
-
-def run_material_scheme(folder: Path) -> Scheme:
-    with ReviewStore.open(folder):
-        return run_material(folder).scheme
-
-
-def test_people_of_label_studio_become_names_without_an_address(run: Path) -> None:
-    text = (
-        '[{"data": {"item": "c/a#3"}, "annotations": ['
-        '{"completed_by": {"email": "ada@example.org"}, "result": []},'
-        '{"completed_by": 7, "result": []},'
-        '{"completed_by": 8, "was_cancelled": true, "result": []}]}]'
-    )
-    incoming = read_label_studio(text, run_material_scheme(run), "f")
-    assert [sheet.annotator for sheet in incoming] == ["Label Studio ada", "Label Studio 7"]
-
-
 @pytest.mark.anyio
 async def test_a_quiz_leaves_without_the_fact_and_without_none(run: Path) -> None:
     with ReviewStore.open(run) as store:
@@ -430,36 +246,6 @@ async def test_argilla_accepts_settings_and_records(folder: Path, tmp_path: Path
                 assert value in [option["value"] for option in options[question]]
         assert {str(r.user_id) for r in record.responses} <= {user_id("A01"), user_id("A02")}
     assert responses > 5
-
-
-def test_the_form_to_print_is_a_pdf_with_every_dialogue(run: Path) -> None:
-    pdf = pytest.importorskip("quality.review.export_pdf", exc_type=ImportError)
-    with ReviewStore.open(run) as store:
-        room = Room(run, store, "review")
-        once = pdf.write_pdf(room.scheme, room.study, room.dialogues())
-        again = pdf.write_pdf(room.scheme, room.study, room.dialogues())
-    assert once.startswith(b"%PDF-")
-    assert once.count(b"/Type /Page\n") >= 11
-    assert once == again
-
-
-def test_the_form_to_print_chooses_fonts_and_refuses_scripts_it_has_none_for(run: Path) -> None:
-    pdf = pytest.importorskip("quality.review.export_pdf", exc_type=ImportError)
-
-    def form(title: str) -> bytes:
-        with ReviewStore.open(run) as store:
-            room = Room(run, store, "review")
-            scheme = room.scheme.model_copy(update={"title": title})
-            made: bytes = pdf.write_pdf(scheme, room.study, [])
-            return made
-
-    assert b"HeiseiMin-W3" in form("\u904e\u3061\u306e\u6271\u3044")
-    assert b"HYSMyeongJo-Medium" in form("\uc2e4\uc218")
-    assert b"STSong-Light" in form("\u8fc7\u9519")
-    assert form("M\u00fc\u00dfiggang \u2013 \u201eja\u201c")
-    for title in ("\u062e\u0637\u0623", "\u043e\u0448\u0438\u0431\u043a\u0430"):
-        with pytest.raises(UsageError, match=r"no font for (Arabic|Cyrillic) letters"):
-            form(title)
 
 
 def test_sheets_are_of_codes_only() -> None:
