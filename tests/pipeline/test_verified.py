@@ -1,6 +1,7 @@
 """The strategy ``verified``: drafts are checked by a program and revised while a claim fails."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -149,12 +150,12 @@ def test_how_claims_are_asked_for_belongs_to_what_decides_a_run(tmp_path):
 
 
 def test_a_dialogue_that_a_program_checked_counts_as_judged_by_nobody():
-    connection = sqlite3.connect(":memory:")
-    connection.execute("create table verification_tally (kind, name, n)")
-    rows = [("judged", "verifier payoffs", 4), ("judged", "self a/b", 2), ("flagged", "", 1)]
-    connection.executemany("insert into verification_tally values (?, ?, ?)", rows)
-    counts = read_verdict_counts(connection)
-    assert counts.judged == {"self a/b": 2}
-    assert counts.flagged == 1
-    connection.execute("delete from verification_tally where name = 'self a/b'")
-    assert read_verdict_counts(connection).covers(4), "nobody has begun to verify"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("create table verification_tally (kind, name, n)")
+        rows = [("judged", "verifier payoffs", 4), ("judged", "self a/b", 2), ("flagged", "", 1)]
+        connection.executemany("insert into verification_tally values (?, ?, ?)", rows)
+        counts = read_verdict_counts(connection)
+        assert counts.judged == {"self a/b": 2}
+        assert counts.flagged == 1
+        connection.execute("delete from verification_tally where name = 'self a/b'")
+        assert read_verdict_counts(connection).covers(4), "nobody has begun to verify"
