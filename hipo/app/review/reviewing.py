@@ -119,7 +119,11 @@ def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions
         seed=options.seed,
         hidden=_hidden(material.scheme, options),
     )
-    fill(store, study, _selection(store, options), scenario_finder(material, study))
+    try:
+        fill(store, study, _selection(store, options), scenario_finder(material, study))
+    except BaseException:
+        store.studies.drop_empty(study)  # the next command would take it for all there is to review
+        raise
     _check_filled(store, study, options)
     return study
 

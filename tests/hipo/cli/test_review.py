@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from pipeline.run_material import RunMaterial
 from pipeline.store.reviews import ReviewStore
+from scenarios.case import Case
+from scenarios.errors import UsageError
 from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo
 from tests.quality.review.serving import generated_run
@@ -151,6 +155,21 @@ def test_a_study_without_any_item_is_not_begun(hipo: Hipo, run: Path) -> None:
     assert hipo("review", "export", str(run), "--to", "csv").code == 2
     assert hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "main").code == 0
     assert hipo("review", "agreement", str(run)).code == 0, "there is one study to choose from"
+
+
+def test_a_study_that_could_not_be_filled_is_not_left_empty(
+    hipo: Hipo, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: object, case: Case) -> NoReturn:
+        raise UsageError(f"the scenario of {case.id} is not there")
+
+    out = ("review", "export", str(run), "--all", "--to", "csv", "-o", "answers")
+    with monkeypatch.context() as patched:
+        patched.setattr(RunMaterial, "scenario_as_told", missing)
+        assert "is not there" in hipo(*out).err
+    with ReviewStore.open(run) as store:
+        assert store.studies.all() == []
+    assert hipo(*out).code == 0
 
 
 def test_a_sheet_that_was_filled_in_is_not_written_over(hipo: Hipo, run: Path) -> None:
