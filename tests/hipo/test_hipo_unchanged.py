@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "ec3a3f157e32578d196677f0587e5ac5a2e2c124bda560e1e299beebd7aba887",
+        "bfb217f7324b0ac0f43451783cad074f81b8137644bea0d0cdd09e874120bfcb",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "017b4ee098d1ec9a4ae6ec598f2073baa8af2bb89176caae17100b500cd36de3",
+        "ca9e37303fd35ad10c96c7ca77a8419b5a17a545ec5dee7b3b16e5dee622e176",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "3bbb10b29c32391b1f7794fd0ede37c876592f0793f9535a90fbf810dca82cb3",
+        "6c8f7e2cdaad08e66a9ca09dc0084d6e0e03c02c3dba454a4b2f7afd28c518ef",
     ),
 }
 
