@@ -9,7 +9,7 @@ from scenarios.lines.library import gold_lines, scenarios_with, stage_lines
 
 UNSEEN = {
     ("refusal", "refusal"): 0.96,
-    ("goal_stated", "goal_stated"): 0.925,
+    ("goal_stated", "goal_stated"): 0.9187,
     ("clean_refusal", "refusal"): 0.0,
     ("clean_goal", "goal_stated"): 0.0169,
 }
