@@ -217,12 +217,14 @@ def _evaluate(run: Path, folder: Path, size: Kills, dice: random.Random, url: st
     items = _number(folder, "select count(*) from answers", EVALUATION)
     lines = (folder / "results.jsonl").read_bytes().splitlines()
     checks = {
-        "items without an answer": _number(
-            run,
-            "select count(*) from labelled_turns where dialogue in"
-            " (select seq from dialogues where status = 'generated')",
-        )
-        - items,
+        "items without one answer": abs(
+            _number(
+                run,
+                "select count(*) from labelled_turns where dialogue in"
+                " (select seq from dialogues where status = 'generated')",
+            )
+            - items
+        ),
         "rows lost or doubled": abs(len(set(lines)) - items) + len(lines) - len(set(lines)),
         "database unsound": _unsound(folder, EVALUATION),
     }
