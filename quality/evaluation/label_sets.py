@@ -14,10 +14,16 @@ from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.remarks import interval_remarks
 from quality.evaluation.scores import SetFloor, SetScores, Weighting
-from quality.evaluation.scoring import ScoreKey, class_scores, sizes, tally
+from quality.evaluation.scoring import (
+    ScoreKey,
+    answers_given,
+    class_scores,
+    sizes,
+    tally,
+    weights_of,
+)
 from quality.statistics.bootstrap import Floats, Resampling
 from quality.statistics.class_figures import Flags, class_figures, share
-from scenarios.errors import UsageError
 
 _PER_ANSWER = 3
 """What is summed up of an answer before its labels: its weight, whether it is exact, and its F1."""
@@ -48,14 +54,7 @@ def coded_sets(
     Raises:
         UsageError: a reference has what is none of the labels.
     """
-    scored = tuple(answer for answer in answers if answer.fault != "failed")
-    for answer in scored:
-        for label in _parts(answer.reference):
-            if label not in labels:
-                raise UsageError(
-                    f"item {answer.item}: {label!r} is no label of {answer.dimension}",
-                    f"its labels are {', '.join(labels)}",
-                )
+    scored = answers_given(answers, labels, _parts)
     given = [_parts(answer.answer or "") for answer in scored]
     outside = [not said <= set(labels) for said in given]
     read = [set() if odd else said for said, odd in zip(given, outside, strict=True)]
@@ -65,7 +64,7 @@ def coded_sets(
         _flags([_parts(answer.reference) for answer in scored], labels),
         _flags(read, labels),
         np.array(outside, dtype=np.bool_),
-        np.array([(weights or {}).get(answer.item, 1.0) for answer in scored]),
+        weights_of(scored, weights),
     )
 
 

@@ -98,8 +98,8 @@ class AnswerTally:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
-    """One model on one dimension of one task in one mode, against one kind of reference."""
+class ScoredDimension:
+    """What is scored: one model on one dimension of a task in a mode, against one kind of reference."""
 
     reference: str
     task: str
@@ -113,6 +113,12 @@ class Scores:
     cases: int
     scenarios: int
     tally: AnswerTally
+
+
+@dataclass(frozen=True, slots=True)
+class Scores(ScoredDimension):
+    """The figures of a dimension of which one label is right."""
+
     accuracy: ClusteredEstimate
     macro_f1: ClusteredEstimate
     """Mean F1 of the labels that any reference has, whatever was resampled."""
@@ -156,20 +162,9 @@ class SetFloor:
 
 
 @dataclass(frozen=True, slots=True)
-class SetScores:
-    """One model on a dimension of which several labels may be right at once, as ``Scores`` else."""
+class SetScores(ScoredDimension):
+    """The figures of a dimension of which several labels may be right at once."""
 
-    reference: str
-    task: str
-    mode: str
-    model: str
-    dimension: str
-    labels: tuple[str, ...]
-    n: int
-    items: int
-    cases: int
-    scenarios: int
-    tally: AnswerTally
     f1: ClusteredEstimate
     """Mean over answers of the F1 of the labels that were given and those that are right."""
     micro_f1: ClusteredEstimate

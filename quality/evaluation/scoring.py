@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast, get_args
 
@@ -86,20 +86,40 @@ def coded(
         UsageError: a reference is none of the labels.
     """
     place = {label: code for code, label in enumerate(labels)}
-    scored = tuple(answer for answer in answers if answer.fault != "failed")
-    for answer in scored:
-        if answer.reference not in place:
-            raise UsageError(
-                f"item {answer.item}: {answer.reference!r} is no label of {answer.dimension}",
-                f"its labels are {', '.join(labels)}",
-            )
+    scored = answers_given(answers, labels)
     return CodedAnswers(
         labels=tuple(labels),
         answers=scored,
         true=np.array([place[answer.reference] for answer in scored], dtype=np.intp),
         said=np.array([_said(answer, place) for answer in scored], dtype=np.intp),
-        weights=np.array([(weights or {}).get(answer.item, 1.0) for answer in scored]),
+        weights=weights_of(scored, weights),
     )
+
+
+def answers_given(
+    answers: Sequence[ScoredAnswer],
+    labels: Sequence[str],
+    parts: Callable[[str], Collection[str]] = lambda label: (label,),
+) -> tuple[ScoredAnswer, ...]:
+    """Return the answers that did not fail; ``parts`` takes a reference of several labels apart.
+
+    Raises:
+        UsageError: a reference has what is none of the labels.
+    """
+    given = tuple(answer for answer in answers if answer.fault != "failed")
+    for answer in given:
+        for label in parts(answer.reference):
+            if label not in labels:
+                raise UsageError(
+                    f"item {answer.item}: {label!r} is no label of {answer.dimension}",
+                    f"its labels are {', '.join(labels)}",
+                )
+    return given
+
+
+def weights_of(answers: Sequence[ScoredAnswer], weights: Mapping[str, float] | None) -> Floats:
+    """Return what each answer counts: 1 where its item has no weight."""
+    return np.array([(weights or {}).get(answer.item, 1.0) for answer in answers])
 
 
 def _said(answer: ScoredAnswer, place: Mapping[str, int]) -> int:

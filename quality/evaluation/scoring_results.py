@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING
@@ -25,6 +26,7 @@ SWAP: Final = "swap"
 REFERENCES: Final = ("declared", "agreed", "people", "adjudicated", VERIFIER, "gold", SWAP)
 """In the order they are shown."""
 Answers = dict[ScoreKey, list[ScoredAnswer]]
+T = TypeVar("T")
 
 
 def score_results(
@@ -64,16 +66,10 @@ def score_results(
     weightings = {task: _weightings(drawn, task, classes.get(task, {})) for task in tasks}
     scored = {key: found for key, found in first.items() if found}
     of_sets = {key: scored.pop(key) for key in [*scored] if key.dimension in several}
+    drawn_over = drawn.dimension if drawn else ""
+    figures = partial(_figures, known=known, weightings=weightings, drawn_over=drawn_over, how=how)
     return EvaluationScores(
-        scores=tuple(
-            score(
-                key, found, known[key],
-                weights=weights, weighting=weighting,
-                drawn_over=drawn.dimension if drawn else "", how=how,
-            )
-            for key, found in scored.items()
-            for weighting, weights in weightings[key.task]
-        ),
+        scores=tuple(figures(score, scored)),
         comparisons=tuple(
             comparison
             for task in tasks
@@ -84,18 +80,28 @@ def score_results(
             )
         ),
         flips=tuple(rate for key, found in _asked(answers) if (rate := flip_rate(key, found, how))),
-        sets=tuple(
-            score_sets(
-                key, found, known[key],
-                weights=weights, weighting=weighting,
-                drawn_over=drawn.dimension if drawn else "", how=how,
-            )
-            for key, found in of_sets.items()
-            for weighting, weights in weightings[key.task]
-        ),
+        sets=tuple(figures(score_sets, of_sets)),
         swaps=tuple(swap_score(key, found, how) for key, found in swapped.items()),
         words=tuple(other_words(rows, labels)),
     )  # fmt: skip
+
+
+def _figures(
+    scorer: Callable[..., T],
+    answers: Answers,
+    *,
+    known: Mapping[ScoreKey, Sequence[str]],
+    weightings: Mapping[str, Sequence[tuple[Weighting, Mapping[str, float] | None]]],
+    drawn_over: str,
+    how: Resampling,
+) -> Iterator[T]:
+    """Yield what ``score`` or ``score_sets`` says of the answers of each key, in each weighting."""
+    for key, found in answers.items():
+        for weighting, weights in weightings[key.task]:
+            yield scorer(
+                key, found, known[key], weights=weights, weighting=weighting,
+                drawn_over=drawn_over, how=how,
+            )  # fmt: skip
 
 
 def _weightings(
