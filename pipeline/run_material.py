@@ -18,7 +18,7 @@ from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, damaged, parsing
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
-from scenarios.case import Case
+from scenarios.case import Case, PlayedCase
 from scenarios.dialogue import Dialogue, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
@@ -47,6 +47,8 @@ class RunMaterial:
     """What the run was begun and continued with, oldest first."""
     items: dict[tuple[MaterialKind, str, str], str] = field(repr=False)
     """Content by kind, name and hash, oldest first."""
+    by_epoch: Mapping[int, RunConfiguration] = field(default_factory=dict, repr=False)
+    """The same configurations by their numbers, which dialogues carry."""
     _scenarios: dict[tuple[str, str], Scenario] = field(default_factory=dict, repr=False)
     _admitted: set[tuple[str, LabelValue]] = field(default_factory=set, repr=False)
     """Labels that the scheme has, by dimension, as far as they were met."""
@@ -150,13 +152,14 @@ class RunMaterial:
             raise damaged(self.folder / DATABASE, f"{what} is none of {case.scenario!r}")
         return scenario
 
-    def scenario_as_told(self, case: Case) -> Scenario:
-        """Return the scenario of a case with what everybody in it was told; see :func:`as_told`.
+    def scenario_as_told(self, played: PlayedCase) -> Scenario:
+        """Return the scenario of a dialogue with what everybody in it was told; see :func:`as_told`.
 
         Raises:
             UsageError, StoreDamaged: see :meth:`scenario_of`.
         """
-        return as_told(self.scenario_of(case), self.axes_of(case), case.variation)
+        case = played.case
+        return as_told(self.scenario_of(case), self.axes_of(played), case.variation)
 
     def refuse_odd(self, dialogue: Dialogue, scenario: Scenario) -> None:
         """Do nothing where those speak who are in the scene, and declare labels of the scheme.
@@ -209,25 +212,36 @@ class RunMaterial:
     @cached_property
     def axes(self) -> Mapping[str, Axis]:
         """The variation axes by name, as far as they are stored."""
-        drawn = {} if self.identity is None else self.identity.axes
+        return self._axes_in(self.configs[-1])
+
+    def _axes_in(self, config: RunConfiguration) -> Mapping[str, Axis]:
+        """Return the variation axes of one configuration by name, as far as they are stored."""
+        drawn = {} if config.identity is None else config.identity.axes
         stored = {name: self._content("axis", name, hash_) for name, hash_ in drawn.items()}
         axes = {n: self._parsed(f"axis {n}", _axis, c) for n, c in stored.items()}
         return {name: axis for name, axis in axes.items() if axis is not None}
 
-    def axes_of(self, case: Case) -> Mapping[str, Axis]:
-        """Return the axes with what was drawn for a case, of each the newest version that has it.
+    def axes_of(self, played: PlayedCase) -> Mapping[str, Axis]:
+        """Return the axes with what was drawn for a case, as they were when it was played.
 
-        A run may go on with other axes than those that its first cases were drawn from. What has no
-        texts, as opening wordings, is not among them.
+        A run may go on with other axes than those that its first cases were drawn from. Where those of
+        the time are not known, the newest version counts that has what was drawn. What has no texts, as
+        opening wordings, is not among them.
         """
-        drawn = dict(case.variation)
+        drawn = dict(played.case.variation)
+        then = self._axes_by_epoch.get(played.config_epoch, {})
         found: dict[str, Axis] = {}
-        for name, axis in self._axes_ever:
+        for name, axis in (*then.items(), *self._axes_ever):
             values = {drawn[key] for key in axis.keys(name) if key in drawn}
             if values and values <= {value.id for value in axis.values}:
                 found.setdefault(name, axis)
         ordered = dict.fromkeys([*self.axes, *found])
         return {name: found[name] for name in ordered if name in found}
+
+    @cached_property
+    def _axes_by_epoch(self) -> Mapping[int, Mapping[str, Axis]]:
+        """The axes of every configuration, by its number."""
+        return {epoch: self._axes_in(config) for epoch, config in self.by_epoch.items()}
 
     @cached_property
     def _axes_ever(self) -> tuple[tuple[str, Axis], ...]:
@@ -252,14 +266,15 @@ class RunMaterial:
         return self._parsed(f"policy {name}", orjson.loads, self._content("policy", name, None))
 
     @cached_property
-    def juror_schemes(self) -> tuple[Scheme, ...]:
-        """The schemes that jurors labelled by, other than the run's own; the newest of each id."""
-        newest = {
-            name: text for (kind, name, _), text in self.items.items() if kind == "juror_scheme"
-        }
-        parse = Scheme.model_validate_json
-        found = (self._parsed(f"scheme {name}", parse, text) for name, text in newest.items())
-        return tuple(scheme for scheme in found if scheme is not None)
+    def juror_schemes(self) -> Mapping[str, tuple[Scheme, ...]]:
+        """The schemes that jurors labelled by, other than the run's own: states of each id, newest last."""
+        found: dict[str, tuple[Scheme, ...]] = {}
+        for (kind, name, _), text in self.items.items():
+            if kind == "juror_scheme":
+                scheme = self._parsed(f"scheme {name}", Scheme.model_validate_json, text)
+                others = (one for one in found.get(name, ()) if one != scheme)
+                found[name] = (*others, *(() if scheme is None else (scheme,)))
+        return found
 
     def _scenario(self, name: str, hash_: str) -> Scenario:
         key = (name, hash_)
@@ -297,7 +312,8 @@ def load_material(store: RunStore) -> RunMaterial:
         UsageError: the recipe was written by another version of hipo.
     """
     items = {(item.kind, item.name, item.hash): item.content for item in store.materials()}
-    material = RunMaterial(store.folder, tuple(e.config for e in store.configs()), items)
+    by_epoch = {epoch.epoch: epoch.config for epoch in store.configs()}
+    material = RunMaterial(store.folder, tuple(by_epoch.values()), items, by_epoch)
     note_stored_plugins(material.recipe.plugins)
     return material
 

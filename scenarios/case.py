@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from scenarios.fingerprint import content_id
 from scenarios.quick_records import quickly_made
 
 AIM: Final = "aim"
 """Under this name the variation of a case says which cell of a quota the case was drawn for."""
+
+
+class PlayedCase(Protocol):
+    """What an arm made of a case: its dialogue, or how it ended."""
+
+    @property
+    def case(self) -> Case:
+        """What was played."""
+
+    @property
+    def config_epoch(self) -> int:
+        """The number of the configuration of the run under which it was played; 0: not stored yet."""
 
 
 @quickly_made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from scenarios.case import Case
@@ -165,6 +165,8 @@ class Dialogue:
     arm: str
     """The id of the arm: strategy x models x parameters."""
     turns: tuple[Turn, ...]
+    config_epoch: int = field(default=0, compare=False, repr=False)
+    """The number of the configuration of the run under which it was made; 0: it is not stored yet."""
 
     @property
     def key(self) -> tuple[str, str]:

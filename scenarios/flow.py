@@ -65,8 +65,10 @@ def drawn_rounds(scenario: Scenario, *, repetition: int, seed: int) -> tuple[int
     rounds = []
     for phase in scenario.flow:
         least, most = phase.rounds
-        drawn = seed_from(seed, "rounds", scenario.id, phase.id, repetition)
-        rounds.append(least + drawn % (most - least + 1))
+        if most > least:
+            drawn = seed_from(seed, "rounds", scenario.id, phase.id, repetition)
+            least += drawn % (most - least + 1)
+        rounds.append(least)
     return tuple(rounds)
 
 

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from scenarios.errors import InputError, Problem, UsageError
+from scenarios.errors import InputError, Problem
+from scenarios.language_code import check_code
 from scenarios.located import Located
 from scenarios.spec import Scenario
 
 _MOST: Final = 8
 """Scenarios that a message names."""
-_CODE: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-
-
-def check_code(language: str) -> None:
-    """Do nothing where a language is named as BCP 47 does.
-
-    Raises:
-        UsageError: it is not, as in ``German``.
-    """
-    if not _CODE.fullmatch(language):
-        raise UsageError(
-            f"{language!r} is no code of a language",
-            "write de for German, zh for Chinese, en-GB for English as in Britain (BCP 47)",
-        )
 
 
 def is_written_in(scenario: Scenario, language: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.language_code import LanguageCode
 from scenarios.located import Located
 from scenarios.schemes.model import Identifier
 from scenarios.spec import Scenario, WordingOrigin
@@ -57,7 +58,7 @@ class ScenarioWording(Strict):
     """Every text of one scenario in another language."""
 
     scenario: Identifier
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]
+    language: Annotated[LanguageCode, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]
     """BCP 47, e.g. ``zh``."""
     origin: WordingOrigin | None = None
     """Which model wrote them; none: people did."""

@@ -23,7 +23,7 @@ from scenarios.arms import Arm
 from scenarios.case import Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
-from scenarios.languages import check_code
+from scenarios.language_code import check_code, spelled_code
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
@@ -206,7 +206,7 @@ class _Maker:
             )
             self.oddities.append(odd)
             return ENGLISH
-        return told
+        return spelled_code(told)
 
     def _goal(self, given: TableDialogue) -> str:
         if not given.goal or not self._scheme.assigned:

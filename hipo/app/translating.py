@@ -38,7 +38,8 @@ from scenarios.atomic_files import new_file
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
-from scenarios.languages import check_code, is_written_in
+from scenarios.language_code import check_code, spelled_code
+from scenarios.languages import is_written_in
 from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.selection import select_scenarios
@@ -134,8 +135,9 @@ def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTransl
     """
     if is_run(folder) or is_evaluation(folder):
         raise UsageError(f"{folder} holds a run or an evaluation", "choose another folder with -o")
+    check_code(settings.language)
+    settings = replace(settings, language=spelled_code(settings.language))
     recipe, language = settings.recipe, settings.language
-    check_code(language)
     templates = Templates(recipe.prompt_dir)
     jobs, present, notes = [], [], []
     for scenario in _chosen(settings):

@@ -231,8 +231,8 @@ def run(arguments: Sequence[str]) -> int:
 def _check_text(before: str, argument: str) -> None:
     """Raise for what no option or name can be.
 
-    That is nothing, which would be read as the folder of now, and bytes that are no text here, which
-    no database or JSON file could hold.
+    That is nothing, which would be read as the folder of now, a list of nothing (commas and blanks
+    alone), and bytes that are no text here, which no database or JSON file could hold.
 
     Args:
         before: the argument before it; "" is none.
@@ -242,7 +242,7 @@ def _check_text(before: str, argument: str) -> None:
         UsageError: it is one of these.
     """
     option, equals, value = argument.partition("=")
-    if not argument.strip() or (option.startswith("--") and equals and not value.strip()):
+    if _holds_nothing(argument) or (option.startswith("--") and equals and _holds_nothing(value)):
         named = option if equals else before
         place = f"the value of {named}" if named.startswith("-") else "an argument"
         raise UsageError(
@@ -250,6 +250,10 @@ def _check_text(before: str, argument: str) -> None:
             "give a value, or leave it out; in a script, see whether a variable is set",
         )
     _check_encoding(argument)
+
+
+def _holds_nothing(text: str) -> bool:
+    return not text.replace(",", " ").strip()
 
 
 def _check_encoding(name: str) -> None:

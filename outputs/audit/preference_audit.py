@@ -10,6 +10,7 @@ import numpy as np
 
 from outputs.audit.auditing import FEWEST, SAME, check_installed
 from outputs.audit.cross_fit import CrossFit, Integers, Matrix, grouped_folds
+from outputs.audit.drawn_rows import drawn_rows
 from outputs.audit.features import category_columns, number_columns, signs, word_columns
 from outputs.audit.findings import Audit, ShortcutFinding, SkippedProbe
 from outputs.audit.measures import ScoreKind
@@ -17,7 +18,7 @@ from outputs.audit.null_labels import SwappedSides, codes
 from outputs.audit.probes import ProbeKind
 from outputs.audit.readings import ProbeReading, ReadingResult, corrected, read
 from outputs.audit.row_text import answer_of, label_dimensions
-from outputs.audit.run_corpus import MOST, is_drawn
+from outputs.audit.run_corpus import MOST
 from outputs.contamination.comparable import Row, nested_texts
 from outputs.contamination.contamination import RowSet
 from scenarios.errors import UsageError
@@ -57,7 +58,8 @@ def read_pairs(rows: RowSet, *, most: int = MOST, seed: int = 0) -> PreferencePa
     Raises:
         UsageError: a row has no scenario.
     """
-    found = list(_rows(rows, most, seed))
+    _check(rows)
+    found = list(drawn_rows(rows, most, seed))
     dimensions = label_dimensions(found[0]) if found else []
     sides = [(_side(row["chosen"]), _side(row["rejected"])) for row in found]
     return PreferencePairs(
@@ -69,16 +71,14 @@ def read_pairs(rows: RowSet, *, most: int = MOST, seed: int = 0) -> PreferencePa
     )
 
 
-def _rows(rows: RowSet, most: int, seed: int) -> list[Row]:
-    count = 0
+def _check(rows: RowSet) -> None:
+    """Check that rows hold what is needed."""
     for number, row in enumerate(rows.rows(), 1):
-        count = number
         if not isinstance(row.get("scenario"), str) or not holds_preferences(row):
             raise UsageError(
                 f"{rows.name}: row {number} has no 'scenario', 'chosen' or 'rejected'",
                 "an audit reads what hipo export --to dpo writes",
             )
-    return [row for row in rows.rows() if is_drawn(str(row.get("case")), count, most, seed)]
 
 
 def _side(value: object) -> tuple[str, Mapping[str, object]]:
@@ -148,7 +148,7 @@ def audit_preferences(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit
     Args:
         rows: pairs, as ``hipo export --to dpo`` writes them.
         seed: of folds, permutations and resamples.
-        most: pairs that are read at most.
+        most: dialogues of which pairs are read, about so many.
 
     Raises:
         UsageError: a package is missing, or rows lack what is needed.

@@ -9,8 +9,9 @@ from pathlib import Path
 import orjson
 
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
+from outputs.audit.drawn_rows import dialogues_in, drawn_rows
 from outputs.audit.row_text import RowText, Said, label_dimensions, row_text
-from outputs.audit.run_corpus import MOST, is_drawn, not_asked, single_label_dimensions
+from outputs.audit.run_corpus import MOST, not_asked, single_label_dimensions
 from outputs.contamination.comparable import Row
 from outputs.contamination.contamination import RowSet
 from outputs.dataset.manifest import MANIFEST
@@ -70,12 +71,11 @@ def set_corpus(
     Raises:
         UsageError: rows lack what an audit needs.
     """
-    of = _count(rows)
+    _check(rows)
     gathered: dict[tuple[str, str], _Gathered] = {}
-    for row in rows.rows():
-        if is_drawn(str(row.get("pair") or row["case"]), of, most, seed):
-            key = (str(row["case"]), str(row["arm"]))
-            gathered.setdefault(key, _Gathered(row)).add(row)
+    for row in drawn_rows(rows, most, seed):
+        key = (str(row["case"]), str(row["arm"]))
+        gathered.setdefault(key, _Gathered(row)).add(row)
     columns = label_dimensions(next(iter(rows.rows())))
     dimensions = tuple(columns) if scheme is None else single_label_dimensions(scheme)
     starts: dict[str, int] = {}
@@ -113,7 +113,14 @@ def set_corpus(
     known = frozenset(name for name, there in held if there)
     goal = "goal" if scheme is None else scheme.assigned
     return AuditCorpus(
-        rows.name, goal, dimensions, tuple(dialogues), known, of, scheme, tuple(remarks)
+        rows.name,
+        goal,
+        dimensions,
+        tuple(dialogues),
+        known,
+        dialogues_in(rows),
+        scheme,
+        tuple(remarks),
     )
 
 
@@ -135,9 +142,9 @@ def scheme_of(path: Path) -> Scheme | None:
     return scheme if scheme.fingerprint == named["fingerprint"] else None
 
 
-def _count(rows: RowSet) -> int:
-    """Count dialogues, and check that rows hold what is needed."""
-    seen: set[int] = set()
+def _check(rows: RowSet) -> None:
+    """Check that there are rows, and that they hold what is needed."""
+    number = 0
     for number, row in enumerate(rows.rows(), 1):
         missing = [name for name in NEEDED if not isinstance(row.get(name), str)]
         if missing:
@@ -145,10 +152,8 @@ def _count(rows: RowSet) -> int:
                 f"{rows.name}: row {number} has no {missing[0]!r}",
                 f"an audit reads what hipo export writes: columns {', '.join(NEEDED)} and labels",
             )
-        seen.add(hash((row["case"], row["arm"])))
-    if not seen:
+    if not number:
         raise UsageError(f"{rows.name}: holds no row", "give an exported data set")
-    return len(seen)
 
 
 def _audited(found: _Gathered, dimensions: Collection[str], start: int) -> AuditedDialogue:

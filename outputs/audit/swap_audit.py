@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from outputs.audit.auditing import check_installed
+from outputs.audit.drawn_rows import drawn_rows
 from outputs.audit.findings import Audit
 from outputs.audit.null_labels import codes
 from outputs.audit.preference_audit import PREFERENCE_PROBES, PreferencePairs, audit_pairs
-from outputs.audit.run_corpus import MOST, is_drawn
+from outputs.audit.run_corpus import MOST
 from outputs.contamination.comparable import Row
 from outputs.contamination.contamination import RowSet
 from scenarios.errors import UsageError
@@ -31,7 +32,7 @@ def audit_swaps(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit:
     Args:
         rows: items, as ``hipo export --to swap`` writes them.
         seed: of folds, permutations and resamples.
-        most: items that are read at most.
+        most: dialogues whose items are read, about so many.
 
     Raises:
         UsageError: a package is missing, or no line is scored with both facts.
@@ -68,8 +69,7 @@ def audit_swaps(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit:
 def _scored(rows: RowSet, most: int, seed: int) -> tuple[dict[str, Row], dict[str, Row]]:
     """Return the scored items by line: those that show its own fact, and those that show another."""
     found: dict[str, dict[str, Row]] = {"own": {}, "other": {}}
-    count = sum(1 for _ in rows.rows())
-    for row in rows.rows():
+    for row in drawn_rows(rows, most, seed):
         by_line = found.get(str(row.get("shown")))
         if (
             by_line is None
@@ -77,7 +77,5 @@ def _scored(rows: RowSet, most: int, seed: int) -> tuple[dict[str, Row], dict[st
             or not isinstance(row.get("fact_text"), str)
         ):
             continue
-        line = str(row["line"])
-        if is_drawn(line, count, most, seed):
-            by_line[line] = row
+        by_line[str(row["line"])] = row
     return found["own"], found["other"]

@@ -66,8 +66,9 @@ class Scenes:
 
 def as_told_in(selected: SelectedDialogue) -> Scenario:
     """Return the scenario of a dialogue with what everybody in it was told; see :func:`as_told`."""
-    case = selected.dialogue.case
-    return as_told(selected.scenario, selected.source.material.axes_of(case), case.variation)
+    dialogue = selected.dialogue
+    axes = selected.source.material.axes_of(dialogue)
+    return as_told(selected.scenario, axes, dialogue.case.variation)
 
 
 def listed_people(selected: SelectedDialogue, scene: SceneView) -> Row:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from outputs.reliability.foil_acceptance import FoilAcceptance, foil_acceptance
 from outputs.reliability.judge_agreement import ConfirmedShare, grouped, shares
-from outputs.selecting.selection import OpenRun
+from outputs.selecting.open_run import OpenRun
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import NamedCount, PersonAnswer, TrialCount, VoteCount
 from quality.agreement.agreement import AgreementRow, agreement_table

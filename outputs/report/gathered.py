@@ -272,7 +272,7 @@ def _exhibits(
         dialogue = store.dialogue(sample.id)
         scenario: Scenario | None
         try:
-            scenario = material.scenario_as_told(dialogue.case)
+            scenario = material.scenario_as_told(dialogue)
         except UsageError:
             scenario = None
         else:

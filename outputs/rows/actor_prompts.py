@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 
-from outputs.selecting.selection import OpenRun, SelectedDialogue
+from outputs.selecting.open_run import OpenRun
+from outputs.selecting.selection import SelectedDialogue
 from pipeline.store.calls import SentPrompt
 from prompts.actors import ActorPrompts
 from prompts.environment import as_data
@@ -113,7 +114,7 @@ class ActorMessages:
     ) -> tuple[Scenario, Scheme, Case, PlannedTurn, tuple[str, ...]]:
         case = selected.dialogue.case
         manner = manner_lines(
-            selected.source.material.axes_of(case), dict(case.variation), turn.role
+            selected.source.material.axes_of(selected.dialogue), dict(case.variation), turn.role
         )
         planned = _planned(selected, turn)
         return selected.scenario, self._scheme, case, planned, tuple(manner)

@@ -6,24 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 
-from outputs.selecting.arm_facts import ArmFacts, arm_facts
+from outputs.selecting.arm_facts import ArmFacts
+from outputs.selecting.open_run import OpenRun
 from outputs.selecting.people_labels import undeclared_dimensions, with_people_labels
 from outputs.selecting.verifier_labels import refuse_unless_verified, with_verifier_labels
 from outputs.selecting.wish import Selection
-from pipeline.run_material import RunMaterial, load_material
-from pipeline.store.queries.annotations import AnnotationReader, open_annotations
+from pipeline.run_material import load_material
+from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.queries.export import (
     CorpusEntry,
     CorpusFilter,
-    CorpusReader,
     GroupTally,
     Wanted,
     open_corpus,
 )
-from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
 from prompts.tasks.items import asks_and_answers
 from scenarios.annotations import Annotation
@@ -32,7 +31,6 @@ from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import goals_named
-from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.text_file import real_path, typed_path
@@ -117,42 +115,6 @@ class SelectedDialogue:
         """Its flags, looked up when asked for."""
         assessment = self.source.store.judgements.assessments([self.key]).get(self.key)
         return assessment.flags if assessment else ()
-
-
-@dataclass(frozen=True)
-class OpenRun:
-    """One run of a selection."""
-
-    name: str
-    """Its own, with a number behind it where another run of the selection has the same."""
-    store: RunStore
-    corpus: CorpusReader
-    annotations: AnnotationReader
-    material: RunMaterial
-    _checked: dict[tuple[str, str], Scenario] = field(default_factory=dict)
-
-    @property
-    def scheme(self) -> Scheme:
-        """The scheme of its labels."""
-        return self.material.scheme
-
-    @cached_property
-    def state(self) -> RunState:
-        """Where the run stood when it was opened."""
-        return self.store.state()
-
-    def scenario_of(self, case: Case) -> Scenario:
-        """Return the scenario of a case, as :meth:`RunMaterial.scenario_of`, compared only once."""
-        key = (case.scenario, case.scenario_fingerprint)
-        scenario = self._checked.get(key)
-        if scenario is None:
-            scenario = self._checked[key] = self.material.scenario_of(case)
-        return scenario
-
-    @cached_property
-    def arms(self) -> Mapping[str, ArmFacts]:
-        """Its arms by id."""
-        return {state.id: arm_facts(state) for state in self.state.arms}
 
 
 @dataclass(frozen=True)
@@ -278,8 +240,8 @@ class OpenSelection:
     def corpus_filter(self, run: OpenRun, verdicts: Sequence[Verdict] = ()) -> CorpusFilter | None:
         """Return the filter of one run, or None where nothing in it can pass."""
         chosen = self.selection
-        arms = _arms(run, chosen)
-        scenarios = _scenario_ids(run, chosen)
+        arms = run.arms_named(chosen.arms, chosen.strategies)
+        scenarios = None if chosen.scenarios is None else run.scenarios_named(chosen.scenarios)
         if arms == () or scenarios == ():
             return None
         accepted: tuple[Verdict, ...] = tuple(verdicts) or ("accepted",)
@@ -288,7 +250,7 @@ class OpenSelection:
             arms=arms,
             scenarios=scenarios,
             goals=None if chosen.goals is None else goals_named(run.scheme, chosen.goals),
-            languages=chosen.languages,
+            languages=None if chosen.languages is None else run.languages_named(chosen.languages),
             outdated=tuple(run.material.outdated) if chosen.newest else None,
         )
 
@@ -358,40 +320,24 @@ def _check_names(runs: Sequence[OpenRun], selection: Selection) -> None:
     for name in selection.arms or ():
         if not any(arm.startswith(name) for run in runs for arm in run.arms):
             raise UsageError(f"no run has an arm {name!r}", "hipo runs show RUN lists them")
-    if selection.scenarios is not None and not any(_scenario_ids(r, selection) for r in runs):
-        names = ", ".join(selection.scenarios)
-        raise UsageError(f"no run has a scenario {names}", "hipo scenarios list shows their names")
+    for name in selection.languages or ():
+        if not any(run.languages_named([name]) for run in runs):
+            spoken = dict.fromkeys(code for run in runs for code in run.corpus.languages())
+            raise UsageError(
+                f"no run has dialogues in {name!r}", suggestion(name, spoken, listing="languages")
+            )
+    for name in selection.scenarios or ():
+        if not any(run.scenarios_named([name]) for run in runs):
+            played = dict.fromkeys(scenario.id for run in runs for scenario in run.played)
+            raise UsageError(
+                f"no run has a scenario {name}", suggestion(name, played, listing="scenarios")
+            )
 
 
 def _new_name(name: str, taken: Set[str]) -> str:
     """Return a name that no run has yet."""
     numbered = (f"{name}-{number}" for number in count(2))
     return name if name not in taken else next(n for n in numbered if n not in taken)
-
-
-def _arms(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
-    if selection.arms is None and selection.strategies is None:
-        return None
-    return tuple(
-        arm.id
-        for arm in run.arms.values()
-        if (selection.strategies is None or arm.strategy in selection.strategies)
-        and (selection.arms is None or any(arm.id.startswith(name) for name in selection.arms))
-    )
-
-
-def _scenario_ids(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
-    if selection.scenarios is None:
-        return None
-    used = {tally.scenario for tally in run.corpus.tallies()}
-    there = [s for s in run.material.scenarios.values() if s.id in used]
-    found: dict[str, None] = {}
-    for pattern in selection.scenarios:
-        try:
-            found.update(dict.fromkeys(s.id for s in select_scenarios(there, [pattern])))
-        except UsageError:
-            continue
-    return tuple(found)
 
 
 def _expert_goal(scheme: Scheme, entry: CorpusEntry) -> str | None:

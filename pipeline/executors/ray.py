@@ -25,7 +25,7 @@ from pipeline.executors.model_pools import (
     PooledModel,
 )
 from pipeline.executors.places import LEAVE_S, REFUSED, kept_going
-from pipeline.executors.ray_tokens import mode_of, token_shown
+from pipeline.executors.ray_tokens import mode_of, no_cluster, token_shown
 from pipeline.search_path import module_path
 from scenarios.errors import UsageError
 
@@ -35,7 +35,12 @@ KILLED = -9
 MOST_RESTARTS = 5
 """So often an actor that died is started again; what it was asked when it died is asked anew."""
 ANSWER_S = 10.0
-"""Seconds in which the address of a cluster has to take a connection: Ray itself tries for many minutes."""
+"""Seconds in which the address of a cluster has to take a connection, and to say something: Ray itself tries
+for many minutes."""
+_SETTINGS = b"\0\0\0\4"
+"""How a frame of settings begins: its length, here 0, and its kind."""
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS + b"\0" * 5
+"""What a client of HTTP/2 says first."""
 PLACING_S = 600.0
 """Seconds in which Ray has to start the actors: a cluster may have to grow first."""
 RunWorker = Callable[[str, int, str, str, Mapping[str, Pool]], None]
@@ -141,10 +146,10 @@ async def _connect(ray: Any, address: str | None) -> None:
 
 
 async def _listening(address: str) -> str:
-    """Return HOST:PORT, where something listens: a Ray that was killed leaves its own behind for ``auto``.
+    """Return HOST:PORT, where something speaks as a Ray does: one that was killed leaves its own behind for ``auto``.
 
     Raises:
-        UsageError: it is none, or nothing takes a connection there.
+        UsageError: it is none, nothing takes a connection there, or what does is no Ray.
     """
     found = await asyncio.to_thread(_found_by_ray) if address == "auto" else address
     host, _, port = found.rpartition(":")
@@ -152,7 +157,7 @@ async def _listening(address: str) -> str:
         raise UsageError(f"--ray-address: found {address!r}, expected auto or HOST:PORT")
     try:
         connecting = asyncio.open_connection(host.strip("[]"), int(port))
-        _, writer = await asyncio.wait_for(connecting, ANSWER_S)
+        reader, writer = await asyncio.wait_for(connecting, ANSWER_S)
     except (OSError, ValueError) as error:  # no name of a host: UnicodeError
         why = f"no answer within {ANSWER_S:.0f} s" if isinstance(error, TimeoutError) else error
         raise UsageError(
@@ -160,8 +165,37 @@ async def _listening(address: str) -> str:
             "give the address that ray start printed on the head of the cluster, or auto on a"
             " machine of it",
         ) from error
-    writer.close()
+    try:
+        await _check_protocol(reader, writer, found)
+    finally:
+        writer.close()
     return found
+
+
+async def _check_protocol(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str
+) -> None:
+    """Do nothing where a server speaks HTTP/2, as all of gRPC do: Ray tries another for most of a minute.
+
+    The first thing that such a server says is a frame of settings (RFC 9113, section 3.4). Within TLS that
+    is for Ray to find out.
+
+    Raises:
+        UsageError: it says something else, or nothing in time.
+    """
+    if os.environ.get("RAY_USE_TLS", "0").lower() not in {"", "0", "false"}:
+        return
+    said = "it speaks no HTTP/2"
+    try:
+        writer.write(_PREFACE)
+        head = await asyncio.wait_for(reader.readexactly(len(_SETTINGS)), ANSWER_S)
+        if head[3:] == _SETTINGS[3:]:
+            return
+    except TimeoutError:
+        said = f"it says nothing within {ANSWER_S:.0f} s"
+    except (OSError, asyncio.IncompleteReadError):
+        said = "it hangs up"
+    raise no_cluster(address, said)
 
 
 def _found_by_ray() -> str:

@@ -106,11 +106,16 @@ def lets_in(address: str, mode: str) -> bool:
     )
     if knocked.returncode not in {0, _LOCKED}:
         said = (knocked.stderr.strip() or f"exit code {knocked.returncode}").rpartition("\n")[-1]
-        raise UsageError(
-            f"what listens at {address} does not answer as a Ray cluster: {said}",
-            "give the address that ray start printed on the head, which is not that of its dashboard",
-        )
+        raise no_cluster(address, said)
     return knocked.returncode == 0
+
+
+def no_cluster(address: str, said: str) -> UsageError:
+    """Return the error for a server that is no Ray cluster."""
+    return UsageError(
+        f"what listens at {address} does not answer as a Ray cluster: {said}",
+        "give the address that ray start printed on the head, which is not that of its dashboard",
+    )
 
 
 def _source() -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from scenarios.dialogue import TurnKind
+from scenarios.language_code import LanguageCode
 from scenarios.schemes.model import Identifier
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
@@ -83,7 +84,7 @@ class RowCase(_Lenient):
     scenario: str | None = None
     fact: str | None = None
     goal: str | None = None
-    language: str | None = None
+    language: LanguageCode | None = None
     variation: dict[str, str] = Field(default_factory=dict)
     repetition: Annotated[int, Field(ge=0)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
@@ -117,7 +118,7 @@ class ImportRow(_Lenient):
     """The roles whose words are labelled, where there are others than initiator and responder."""
     goal: str | None = None
     """A goal label; without one, the dialogue is judged but for its goal."""
-    language: str | None = None
+    language: LanguageCode | None = None
     opening: Annotated[int, Field(ge=0, le=100)] = 0
     """How many exchanges at the start were given, and are not to be judged."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 
 from pipeline.planning.shard import Shard
@@ -143,11 +145,7 @@ class Plan:
 
     def improvised_beyond(self, smaller: int, skip: int = 0) -> Improvised:
         """Return the improvised turns of the cases that :meth:`beyond` yields, without making them."""
-        labelled = others = 0
-        for cases, one in self._lengths(smaller, skip):
-            labelled += cases * one.labelled
-            others += cases * one.others
-        return Improvised(labelled, others)
+        return _together(_tally(self._lengths(smaller, skip)))
 
     def _lengths(self, smaller: int, skip: int = 0) -> Iterator[tuple[int, Improvised]]:
         """Yield how many of the cases that :meth:`beyond` yields improvise which turns."""
@@ -200,12 +198,17 @@ class Plan:
     @property
     def improvised(self) -> Improvised:
         """Improvised turns of all cases together, counted without making the cases."""
-        return self.improvised_beyond(0)
+        return _together(self._tallied)
 
     @property
     def lengths(self) -> frozenset[Improvised]:
         """What single cases improvise: the different lengths that a dialogue of the plan can have."""
-        return frozenset(one for _, one in self._lengths(0))
+        return frozenset(self._tallied)
+
+    @cached_property
+    def _tallied(self) -> Mapping[Improvised, int]:
+        """How many cases improvise which turns."""
+        return _tally(self._lengths(0))
 
     @property
     def exchanges(self) -> int:
@@ -286,6 +289,22 @@ class Plan:
             repetition=repetition,
             seed=self.seed,
         )
+
+
+def _tally(lengths: Iterable[tuple[int, Improvised]]) -> Counter[Improvised]:
+    """Return how many cases there are of each length."""
+    found: Counter[Improvised] = Counter()
+    for cases, one in lengths:
+        found[one] += cases
+    return found
+
+
+def _together(tallied: Mapping[Improvised, int]) -> Improvised:
+    """Return the improvised turns of all cases."""
+    return Improvised(
+        sum(cases * one.labelled for one, cases in tallied.items()),
+        sum(cases * one.others for one, cases in tallied.items()),
+    )
 
 
 def _check_counts(plan: Plan) -> None:

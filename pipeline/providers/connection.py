@@ -18,7 +18,7 @@ import aiohttp
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 
 from pipeline.providers.address import KEY_OPTION
-from pipeline.providers.body import excerpt
+from pipeline.providers.body import LONGEST_BODY, excerpt
 from pipeline.providers.error_body import usage_in
 from pipeline.providers.errors import ProviderError, ServerFault, Unreachable
 from pipeline.providers.failures import (
@@ -128,9 +128,14 @@ class HttpProvider:
         return scrub(excerpt(body), self._secrets)
 
     def _billed(self, error: ProviderError, body: bytes) -> ProviderError:
-        """Return an error with what its body says was used all the same."""
+        """Return an error with what its body says was used all the same.
+
+        One that was cut at the cap may have said so: it may have been billed, nobody knows how much.
+        """
         told = usage_in(json_object(body))
-        if told is not None:
+        if len(body) > LONGEST_BODY:
+            error.billed = True
+        elif told is not None:
             error.billed, error.usage = True, if_counted(self.read_usage(told), ())
         return error
 

@@ -23,6 +23,7 @@ from pipeline.strategies.registry import STRATEGIES
 from scenarios.arms import AnswerOrder
 from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
+from scenarios.language_code import LanguageCode
 from scenarios.located import shortened
 from scenarios.spelling import nearest, suggestion
 from scenarios.strict import Strict
@@ -188,7 +189,10 @@ class Recipe(Strict):
     """Numbers of improvised exchanges; a dialogue is generated for each."""
     openings: Openings = "shared"
     """Fixed lines that are ``shared`` by the goals, or ``by-goal``, which is the paper's way."""
-    languages: Names = ("en",)
+    languages: Annotated[
+        tuple[LanguageCode, ...], BeforeValidator(_one_or_many), Field(min_length=1)
+    ] = ("en",)
+    """BCP 47, however spelled: ``EN`` is ``en``."""
     wordings: tuple[Path, ...] = ()
     """Files, or folders of them, with the texts of scenarios in another language."""
     unreviewed: bool = False

@@ -13,7 +13,7 @@ from scenarios.errors import InputError, UsageError
 from scenarios.located import Located, Step
 from scenarios.plugins import load_plugins
 from scenarios.spelling import nearest, suggestion
-from scenarios.text_file import real_path
+from scenarios.text_file import real_path, shown_path
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent
@@ -166,7 +166,7 @@ def tactics_file(path: Path) -> Located:
     if not path.suffix and not path.exists():
         guess = nearest(path.name, TACTICS_NAMES)
         raise UsageError(
-            f"tactics: found {path.name!r}, expected {', '.join(TACTICS_NAMES)} or a file that is there",
+            f"tactics: found {shown_path(path)!r}, expected {', '.join(TACTICS_NAMES)} or a file that is there",
             f"did you mean {guess!r}?" if guess else "check the path of the file",
         )
     return read_yaml(path)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pipeline.store.reviews import ReviewStore
 from quality.review.forms import FormSection, sections
-from scenarios.case import Case
+from scenarios.case import Case, PlayedCase
 from scenarios.dialogue import Dialogue
 from scenarios.graph import KnowledgeGraph
 from scenarios.reviews import Item, ReviewStudy
@@ -17,7 +17,7 @@ from scenarios.spec import Scenario
 from scenarios.terms import INITIATOR, RESPONDER, LabelValue
 from scenarios.verdicts import Flag
 
-ScenarioOf = Callable[[Case], Scenario | None]
+ScenarioOf = Callable[[PlayedCase], Scenario | None]
 """Finds the scenario of a case as it was when it was played."""
 KEPT = 512
 
@@ -90,8 +90,8 @@ class Exhibits:
 
     def title(self, item: Item) -> str:
         """Return the title of the scenario of an item, without reading its dialogue."""
-        case = self._store.dialogues.ending(item.id).case
-        return _title(self._scenario_of(case), case)
+        ending = self._store.dialogues.ending(item.id)
+        return _title(self._scenario_of(ending), ending.case)
 
     def flags(self, item: Item) -> tuple[Flag, ...]:
         """Return the flags of the newest assessment; none of gold lines, they tell about labels."""
@@ -103,7 +103,7 @@ class Exhibits:
 
     def _of(self, dialogue_id: str) -> ReviewDialogue:
         dialogue = self._store.dialogues.dialogue(dialogue_id)
-        return exhibit(dialogue, self._scenario_of(dialogue.case), self._scheme, self._study)
+        return exhibit(dialogue, self._scenario_of(dialogue), self._scheme, self._study)
 
 
 def exhibit(

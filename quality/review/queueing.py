@@ -46,8 +46,7 @@ def fill(
     chosen: list[tuple[ReviewCandidate, str]] = []
     for candidate in store.studies.candidates(study, selection.which):
         if candidate.scenario not in by_scenario:
-            case = store.dialogues.ending(f"{candidate.case}/{candidate.arm}").case
-            scenario = scenario_of(case)
+            scenario = scenario_of(store.dialogues.ending(f"{candidate.case}/{candidate.arm}"))
             by_scenario[candidate.scenario] = scenario.category if scenario else ""
         its_category = by_scenario[candidate.scenario]
         if selection.categories and its_category not in selection.categories:

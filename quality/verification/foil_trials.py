@@ -15,7 +15,7 @@ from pipeline.store.judgements import JudgementLog
 from quality.judges.protocol import JudgeIdentity
 from quality.judges.verifying_judge import VerifyingJudge
 from quality.verification.foils import Foil, Key
-from scenarios.case import Case
+from scenarios.case import PlayedCase
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.log import logger
@@ -74,7 +74,7 @@ def left_to_try(
     dialogues: Iterable[Dialogue],
     foils: Mapping[Key, tuple[Foil, ...]],
     seats: Mapping[str, Sequence[JudgeIdentity]],
-    scenario_of: Callable[[Case], Scenario],
+    scenario_of: Callable[[PlayedCase], Scenario],
 ) -> Iterable[TrialJob]:
     """Yield what judges have not been shown yet.
 
@@ -83,14 +83,14 @@ def left_to_try(
         dialogues: all of the run.
         foils: by dialogue.
         seats: by arm, the judges that are shown labels.
-        scenario_of: the scenario of a case.
+        scenario_of: the scenario of a dialogue.
     """
     for page in chunks((d for d in dialogues if d.key in foils), PAGE):
         done = records.tried([d.key for d in page])
         for dialogue in page:
             key = dialogue.key
             for seat in seats.get(dialogue.arm, ()):
-                job = TrialJob(seat, dialogue, scenario_of(dialogue.case), foils[key])
+                job = TrialJob(seat, dialogue, scenario_of(dialogue), foils[key])
                 if (seat.judge, job.config) not in done.get(key, ()):
                     yield job
 

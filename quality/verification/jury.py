@@ -15,7 +15,7 @@ from quality.judges.juror import SchemeJuror
 from quality.judges.protocol import JudgeIdentity
 from quality.verification.unreadable import UnreadableJudges
 from quality.verification.unverified import missing_epochs
-from scenarios.case import Case
+from scenarios.case import PlayedCase
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.log import logger
@@ -73,7 +73,7 @@ class JuryHearing:
         records: JudgementLog,
         *,
         jurors: Mapping[tuple[str, JudgeIdentity], SchemeJuror],
-        scenario_of: Callable[[Case], Scenario],
+        scenario_of: Callable[[PlayedCase], Scenario],
         stop: Stop,
         scenarios: int,
         on_progress: Callable[[Progress], None] = lambda _: None,
@@ -83,7 +83,7 @@ class JuryHearing:
         Args:
             records: where the answers are stored.
             jurors: by arm and seat.
-            scenario_of: the scenario of a case.
+            scenario_of: the scenario of a dialogue.
             stop: ends it early.
             scenarios: how many the dialogues are from.
             on_progress: is told of every dialogue that a juror has labelled.
@@ -123,7 +123,7 @@ class JuryHearing:
     async def work(self, job: JuryJob) -> list[Judgement]:
         """Ask one juror about every answer of a dialogue."""
         juror = self._jurors[job.dialogue.arm, job.seat]
-        scenario = self._scenario_of(job.dialogue.case)
+        scenario = self._scenario_of(job.dialogue)
         try:
             return await juror.judge(job.dialogue, scenario, job.epoch)
         except (Unauthorised, UnknownModel) as error:

@@ -15,7 +15,7 @@ from quality.gates.protocol import Embedded
 from quality.gates.runner import GateChecks, Page
 from quality.judges.protocol import Judge, JudgeIdentity
 from quality.verification.policy import Policy
-from scenarios.case import Case
+from scenarios.case import PlayedCase
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
@@ -59,7 +59,7 @@ class VerificationSetup:
 
     records: JudgementLog
     scheme: Scheme
-    scenario_of: Callable[[Case], Scenario]
+    scenario_of: Callable[[PlayedCase], Scenario]
     judges: Mapping[str, Sequence[Judge]]
     """By arm id."""
     checks: GateChecks
@@ -134,7 +134,7 @@ class VerificationSetup:
 
     async def task(self, dialogue: Dialogue) -> VerificationTask:
         """Return what is left to do for a dialogue that no judge has been asked about yet."""
-        scenario = self.scenario_of(dialogue.case)
+        scenario = self.scenario_of(dialogue)
         pairs = [(dialogue, scenario)]
         (flags,) = self.checks.check(pairs, await self.checks.embed(pairs))
         seats = tuple((seat, 0) for seat in self._seats(dialogue.arm))
@@ -166,7 +166,7 @@ class VerificationSetup:
             await asyncio.gather(*begun, return_exceptions=True)
 
     def _with_scenarios(self, page: Sequence[Dialogue]) -> Page:
-        return [(dialogue, self.scenario_of(dialogue.case)) for dialogue in page]
+        return [(dialogue, self.scenario_of(dialogue)) for dialogue in page]
 
     def _seats(self, arm: str) -> list[JudgeIdentity]:
         return [judge.seat for judge in self.judges[arm]]

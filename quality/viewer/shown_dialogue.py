@@ -143,7 +143,7 @@ class ShownPrompt:
 def shown_dialogue(run: ViewedRun, dialogue: Dialogue) -> ShownDialogue:
     """Put together what is known about a dialogue."""
     case, key = dialogue.case, dialogue.key
-    scenario = run.scenario_of(case)
+    scenario = run.scenario_of(dialogue)
     assessment = run.store.judgements.assessments([key]).get(key)
     flags = () if assessment is None else assessment.flags
     opinions = _opinions(run.reader, case, dialogue.arm)
@@ -186,7 +186,7 @@ def shown_prompts(run: ViewedRun, case: str, arm: str) -> list[ShownPrompt]:
     who: dict[int, str] = {}
     if run.store.reader.ending(f"{case}/{arm}").status != "failed":
         dialogue = run.store.dialogue(f"{case}/{arm}")
-        called = role_names(dialogue, run.scenario_of(dialogue.case))
+        called = role_names(dialogue, run.scenario_of(dialogue))
         who = {turn.index: called[turn.role] for turn in dialogue.turns}
     return [_prompt(record, names, who) for record in run.store.calls.of_case(case)]
 

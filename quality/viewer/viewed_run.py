@@ -23,7 +23,7 @@ from quality.viewer.column_reading import ColumnReading
 from quality.viewer.columns import Mask
 from quality.viewer.word_index import WordIndex
 from scenarios.arms import Arm
-from scenarios.case import Case
+from scenarios.case import PlayedCase
 from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.spec import Scenario
@@ -106,15 +106,16 @@ class ViewedRun:
         """Return where the run stands now."""
         return self.store.state()
 
-    def scenario_of(self, case: Case) -> Scenario | None:
-        """Return the scenario of a case as its people were told it; None where it is lost."""
+    def scenario_of(self, played: PlayedCase) -> Scenario | None:
+        """Return the scenario of a dialogue as its people were told it; None where it is lost."""
+        case = played.case
         found = self._material.stored_scenario(case)
         if found is None and len(self.store.materials()) != len(self._material.items):
             self._material = load_material(self.store)
             found = self._material.stored_scenario(case)
-        return (
-            None if found is None else as_told(found, self._material.axes_of(case), case.variation)
-        )
+        if found is None:
+            return None
+        return as_told(found, self._material.axes_of(played), case.variation)
 
     def found(self, wish: str) -> Mask | None:
         """Return the rows in which words are said, or whose id begins so; None: nothing is asked for."""

@@ -35,7 +35,6 @@ from tests.tiny_model import save_tiny_model
 from tests.wire.server import WireServer
 
 ray = pytest.importorskip("ray")
-services = pytest.importorskip("ray._private.services")
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "12", "-q"]
 LOCAL = ("torch", "transformers", "llguidance")
 WORKER = b"ray::run_worker"
@@ -151,36 +150,6 @@ async def test_each_model_is_held_by_as_many_actors_as_are_asked_for() -> None:
     pools = await ray_pools(RayCluster(cluster, ""), models, actors=2)
     assert cluster.held == [0, 0, 1, 1]
     assert {name: len(pool._actors) for name, pool in pools.items()} == {"encoder": 2, "tiny": 2}
-
-
-def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
-    assert run([*PLAN, "-o", str(tmp_path / "r"), "--ray-address", "auto"]) == 2
-    assert "--executor ray" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("127.0.0.1:{closed}", "no Ray cluster can be reached at 127.0.0.1:{closed}: "),
-        ("auto", "no Ray cluster can be reached at 127.0.0.1:{closed} (auto): "),
-        ("head", "--ray-address: found 'head', expected auto or HOST:PORT"),
-        ("head:70000", "--ray-address: found 'head:70000', expected auto or HOST:PORT"),
-        ("ray://head:10001", "--ray-address: found 'ray://head:10001', expected auto or HOST:PORT"),
-        ("head..cluster:6379", "no Ray cluster can be reached at head..cluster:6379: "),
-    ],
-)
-def test_an_address_where_nothing_listens_is_refused_at_once(
-    address, message, tmp_path, capsys, monkeypatch
-) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        closed = taken.getsockname()[1]  # nobody listens there
-        monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{closed}")
-        monkeypatch.setattr(services, "get_node_ip_address", lambda: "127.0.0.1")  # no other is let
-        named = ["--executor", "ray", "--ray-address", address.format(closed=closed)]
-        assert run([*PLAN, "-o", str(tmp_path / "r"), *named]) == 2
-    assert message.format(closed=closed) in capsys.readouterr().err
-    assert not (tmp_path / "r").exists()
 
 
 @contextmanager

@@ -102,7 +102,8 @@ def test_dialogues_are_chosen_by_scenario_goal_strategy_arm_and_language(run):
         ({"goals": ("lie",)}, lambda d: d.dialogue.case.goal == DECEPTION),
         ({"strategies": ("direct",)}, lambda d: d.strategy == "direct"),
         ({"arms": ("cons",)}, lambda d: d.strategy == "consistency"),
-        ({"languages": ("fr",)}, lambda d: False),
+        ({"languages": ("EN",)}, lambda d: True),
+        ({"languages": ("en", "EN")}, lambda d: True),
     ):
         assert ids(Selection((run,), verdict="any", **wish)) == keys(test)
 
@@ -114,6 +115,8 @@ def test_dialogues_are_chosen_by_scenario_goal_strategy_arm_and_language(run):
         ({"strategies": ("dirct",)}, "strategy 'dirct'"),
         ({"arms": ("zz",)}, "no run has an arm 'zz'"),
         ({"scenarios": ("no_such",)}, "no run has a scenario no_such"),
+        ({"scenarios": ("*", "no_such")}, "no run has a scenario no_such"),
+        ({"languages": ("en", "fr")}, "no run has dialogues in 'fr'"),
     ],
 )
 def test_a_name_that_nothing_has_is_refused(run, wish, message):

@@ -16,8 +16,10 @@ from pipeline.strategies.direct import Direct
 from pipeline.tactics.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
+from scenarios import flow
 from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
+from scenarios.fingerprint import seed_from
 from scenarios.flow import drawn_rounds, planned_turns
 from scenarios.run_configuration import RunConfiguration
 from scenarios.variation import choose_axes, load_axes
@@ -73,6 +75,19 @@ def test_rounds_are_drawn_by_the_case_and_whatever_its_goal():
     assert drawn == {(1, 2, 1), (1, 3, 1)}
     one, other = (planned_turns(HEARING, make_flow_case(language=code)) for code in ("en", "de"))
     assert one == other
+
+
+def test_the_lengths_of_a_plan_are_drawn_once_and_only_in_phases_that_vary(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(flow, "seed_from", lambda *of: drawn.append(of) or seed_from(*of))
+    plan = Plan(SCHEME, [HEARING], n=50, seed=7)
+    cases = list(plan)
+    assert len(drawn) == 50
+    for _ in range(3):
+        assert plan.exchanges == plan.improvised.labelled == sum(case.turns for case in cases)
+        assert {one.labelled for one in plan.lengths} == {case.turns for case in cases}
+    assert len(drawn) == 100
+    assert {phase for _, _, _, phase, _ in drawn} == {"examination"}
 
 
 def test_a_role_is_told_its_own_facts_and_nobody_elses():

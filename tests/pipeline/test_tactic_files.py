@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.recipes.source import tactics_file
 from pipeline.tactics.tactics import TacticDesign
 from scenarios.errors import InputError, UsageError
 from scenarios.yaml_source import read_yaml
@@ -81,3 +82,19 @@ def test_weights_that_are_all_nothing_are_refused(tmp_path):
     path = written(tmp_path, "margins:\n  veracity: {None: 0}\n")
     with pytest.raises(UsageError, match="veracity has no positive weight"):
         TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())
+
+
+@pytest.mark.parametrize(
+    ("path", "shown", "hint"),
+    [
+        ("balancd", "balancd", "did you mean 'balanced'?"),
+        ("sub/nosuch", "sub/nosuch", "check the path of the file"),
+        ("{here}/sub/balancd", "sub/balancd", "did you mean 'balanced'?"),
+    ],
+)
+def test_a_file_that_is_not_there_is_told_with_its_folder(path, shown, hint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as refused:
+        tactics_file(Path(path.format(here=tmp_path)))
+    assert f"tactics: found {shown!r}, expected free, balanced or a file" in refused.value.message
+    assert refused.value.hint == hint

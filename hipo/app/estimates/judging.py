@@ -107,7 +107,7 @@ def estimate_judging(
     sample = islice(store.dialogues(traces=False), SAMPLE)
     lengths = question_lengths(
         ready.prompts,
-        ((d, ready.material.scenario_as_told(d.case)) for d in sample),
+        ((d, ready.material.scenario_as_told(d)) for d in sample),
         verify=ready.recipe.verification.judge_style == "verify",
         whole=is_whole(ready.panels),
     )

@@ -72,6 +72,8 @@ class JudgingEstimate:
     judges: tuple[JudgeEstimate, ...]
     anew: int = 0
     """Dialogues that are judged again, since a judge was asked otherwise."""
+    labelled_anew: int = 0
+    """Dialogues that are labelled again, since a juror was asked otherwise."""
 
     @property
     def calls(self) -> int:
@@ -84,10 +86,11 @@ class JudgingEstimate:
         return total_cost(judge.cost_usd for judge in self.judges if judge.calls)
 
 
-def anew_in_words(dialogues: int) -> str:
-    """Return what is said where dialogues are judged again."""
+def anew_in_words(dialogues: int, *, by_jurors: bool = False) -> str:
+    """Return what is said where dialogues are judged, or labelled by jurors, again."""
     were, are = ("was", "is") if dialogues == 1 else ("were", "are")
+    done, who = ("labelled", "jurors") if by_jurors else ("judged", "judges")
     return (
-        f"{plural(dialogues, 'dialogue')} {were} judged in another way before (model, parameters,"
-        f" prompts, or what hipo tells judges) and {are} judged again; what was found is kept"
+        f"{plural(dialogues, 'dialogue')} {were} {done} in another way before (model, parameters,"
+        f" prompts, or what hipo tells {who}) and {are} {done} again; what was found is kept"
     )

@@ -26,10 +26,12 @@ from quality.tables.table import AnswerTable
 from scenarios.annotations import DECLARED, Annotation, Subject
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
+from scenarios.log import logger
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 
+_log = logger("annotated")
 _KNOWN_SCHEME = "{} says how every dimension is measured"
 _LEAVE_OUT = "--measurement is for files without --map: leave it out"
 GROUP = "group"
@@ -195,7 +197,14 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
 def _scheme_of_readers(material: RunMaterial) -> Scheme:
     """Return the scheme of a run with what jurors were asked by others, as their labels are called."""
     own = material.scheme
-    more = [d for other in material.juror_schemes for d in juror_dimensions(other, own)]
+    mixed = [name for name, states in material.juror_schemes.items() if len(states) > 1]
+    if mixed:
+        _log.warning(
+            "jurors were asked by several states of the scheme %s: what they said by any is taken for labels"
+            " of the newest", ", ".join(mixed),
+        )  # fmt: skip
+    newest = [states[-1] for states in material.juror_schemes.values()]
+    more = [d for other in newest for d in juror_dimensions(other, own)]
     return own.model_copy(update={"dimensions": (*own.dimensions, *more)}) if more else own
 
 

@@ -16,7 +16,7 @@ from quality.review.queueing import QueueSelection, fill
 from quality.review.service import ReviewService
 from quality.review.translations import Translations
 from quality.web.access import Access
-from scenarios.case import Case
+from scenarios.case import PlayedCase
 from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.reviews import Mode, ReviewStudy
@@ -128,18 +128,20 @@ def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions
     return study
 
 
-def scenario_finder(material: RunMaterial, study: ReviewStudy) -> Callable[[Case], Scenario | None]:
-    """Return what finds the scenario of a case; the quiz can do without those that changed."""
+def scenario_finder(
+    material: RunMaterial, study: ReviewStudy
+) -> Callable[[PlayedCase], Scenario | None]:
+    """Return what finds the scenario of a dialogue; the quiz can do without those that changed."""
     warned: set[str] = set()
 
-    def scenario_of(case: Case) -> Scenario | None:
+    def scenario_of(played: PlayedCase) -> Scenario | None:
         try:
-            return material.scenario_as_told(case)
+            return material.scenario_as_told(played)
         except UsageError as error:
             if study.shows_fact:
                 raise  # veracity has no meaning without the fact
-            if case.scenario not in warned:
-                warned.add(case.scenario)
+            if played.case.scenario not in warned:
+                warned.add(played.case.scenario)
                 _log.warning("%s; its dialogues are shown without background", error.message)
             return None
 

@@ -9,7 +9,12 @@ from pathlib import Path
 import orjson
 
 from hipo.app.estimates.judging import ANSWER_TOKENS
-from hipo.app.estimates.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate
+from hipo.app.estimates.judging_estimate import (
+    SAMPLE,
+    JudgeEstimate,
+    JudgingEstimate,
+    anew_in_words,
+)
 from hipo.app.estimates.playing import BYTES_PER_TOKEN
 from hipo.app.judging.judges import ModelChoice
 from hipo.app.models.batching import batching
@@ -31,11 +36,18 @@ from pipeline.recipes.recipe import Recipe
 from pipeline.run_material import RunMaterial, juror_scheme_item, load_material
 from pipeline.stopping.stop import Stop
 from pipeline.store.materials import MaterialItem
+from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
-from quality.judges.juror import JUROR_PARAMETERS, SchemeJuror, juror_item, juror_seat
+from quality.judges.juror import (
+    JUROR_PARAMETERS,
+    SchemeJuror,
+    juror_dimension,
+    juror_item,
+    juror_seat,
+)
 from quality.judges.protocol import JudgeIdentity
 from quality.verification.jury import JuryHearing, left_to_hear
 from scenarios.errors import UsageError
@@ -59,6 +71,14 @@ class Jury:
     def seats(self) -> list[JudgeIdentity]:
         """Who is asked, in the order named."""
         return list(self.uses)
+
+    def labelled_otherwise(self, store: RunStore) -> int:
+        """Return how many dialogues are labelled again, since a juror was asked otherwise."""
+        return store.judgements.judged_otherwise(
+            (arm.id, seat.source, seat.judge, seat.config)
+            for arm in store.state().arms
+            for seat in self.seats
+        )
 
     @property
     def priced(self) -> bool:
@@ -109,7 +129,34 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
             f"--budget-usd needs a price for {', '.join(unpriced)}, and none is known",
             "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
         )
-    return Jury(recipe, material, scheme, templates, prompts, uses)
+    jury = Jury(recipe, material, scheme, templates, prompts, uses)
+    _refuse_mixing(store, jury)
+    return jury
+
+
+def _refuse_mixing(store: RunStore, jury: Jury) -> None:
+    """Do nothing where all labels of the run under the id of the jurors' scheme are of one state of it.
+
+    Raises:
+        UsageError: some were given by another state of it, or of a scheme of that name.
+    """
+    scheme, own = jury.scheme, jury.material.scheme
+    if scheme.name == own.name:
+        is_other = scheme != own
+        whose = "the run itself is labelled"
+    else:
+        stored = jury.material.juror_schemes.get(scheme.id, ())[-1:]
+        is_other = stored not in ((), (scheme,))
+        names = [juror_dimension(scheme, d.id, own) for one in stored for d in one.dimensions]
+        with open_annotations(store.folder) as reader:
+            is_other = is_other and reader.knows(names)
+        whose = "jurors of this run have labelled"
+    if is_other:
+        raise UsageError(
+            f"{whose} by another state of the scheme {scheme.name!r}: labels of both would be taken"
+            " for the same",
+            "use the file of then, or give the changed scheme an id of its own",
+        )
 
 
 async def hear_jurors(
@@ -122,6 +169,8 @@ async def hear_jurors(
     signals: bool = False,
 ) -> Verified:
     """Let models label every answer of a run as jurors do; what was done is not paid again.
+
+    Where a juror is asked otherwise than before, it labels again, and the watcher is told.
 
     Args:
         folder: the run.
@@ -140,6 +189,8 @@ async def hear_jurors(
     with RunStore.open(folder) as store:
         jury = make_jury(store, request, overrides)
         before = store.state()
+        if anew := jury.labelled_otherwise(store):
+            watching.note(anew_in_words(anew, by_jurors=True))
         store.add_materials(_material(jury))
         jobs = list(
             left_to_hear(
@@ -217,7 +268,7 @@ def estimate_jury(
         for dialogue in islice(store.dialogues(traces=False), SAMPLE)
         for turn in dialogue.answers()[:1]
         for asked in jury.prompts.questions(
-            juror_item(dialogue, jury.material.scenario_as_told(dialogue.case), turn),
+            juror_item(dialogue, jury.material.scenario_as_told(dialogue), turn),
             explained=["" for _ in jury.prompts.parts] if jury.prompts.mode == "two-phase" else (),
         )
     ]
@@ -235,4 +286,5 @@ def estimate_jury(
         usage = Usage(prompt=round(calls * mean), completion=calls * ANSWER_TOKENS["juror"][0])
         cost = None if use.price is None else use.price.cost_of_alike(usage, calls)
         estimates.append(JudgeEstimate(seat, len(own), calls, usage.prompt, usage.completion, cost))
-    return JudgingEstimate(store.state().generated, tuple(estimates))
+    anew = jury.labelled_otherwise(store)
+    return JudgingEstimate(store.state().generated, tuple(estimates), labelled_anew=anew)

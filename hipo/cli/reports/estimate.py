@@ -225,7 +225,7 @@ def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
     """Return what ``hipo verify --dry-run --format json`` prints.
 
     ``dialogues``: generated ones; ``anew``: those of them that were judged in another way before and are
-    judged again; ``calls``; ``judges``: a list of objects with ``source``,
+    judged again, ``labelled_anew``: the same of jurors; ``calls``; ``judges``: a list of objects with ``source``,
     ``judge``, ``dialogues`` (yet to be judged), ``calls``, ``prompt_tokens``,
     ``completion_tokens``, ``cost_usd`` (None: no price is known) and ``longest_answer`` (None of
     offline judges and those not asked once about a dialogue; else ``lines``, the labelled utterances of the
@@ -243,7 +243,7 @@ def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
         }
         for judge in estimate.judges
     ]
-    fields = "dialogues anew calls judges cost_usd"
+    fields = "dialogues anew labelled_anew calls judges cost_usd"
     return plain(estimate, fields, judges=judges, note=judging_estimate.NOTE)
 
 
@@ -259,6 +259,8 @@ def judging_as_text(estimate: JudgingEstimate) -> str:
     lines = [counts, "", columns(header, rows), "", f"({judging_estimate.NOTE})"]
     if estimate.anew:
         lines += ["", anew_in_words(estimate.anew)]
+    if estimate.labelled_anew:
+        lines += ["", anew_in_words(estimate.labelled_anew, by_jurors=True)]
     return "\n".join([*lines, *filter(None, map(_too_long, estimate.judges))])
 
 

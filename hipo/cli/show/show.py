@@ -77,15 +77,16 @@ def show(
     most = count or LISTED
     with open_listing(folder) as listing:
         rows = listing.listed(wanted, count=most + 1, skip=skip)
-        if not rows and wanted != ListingFilter():
-            # A list that is not empty does without scheme and scenarios.
+        nothing = not rows and wanted != ListingFilter()
+        if nothing or wanted.names_several:
+            # A list that is not empty, by one name of each kind, does without scheme and scenarios.
             from hipo.cli.show.unknown_names import (  # noqa: PLC0415
                 refuse_unknown,
                 without_dialogue,
             )
 
             refuse_unknown(folder, wanted, arms, listing)
-            for line in without_dialogue(wanted, listing):
+            for line in without_dialogue(wanted, listing) if nothing else ():
                 say(line)
     _list(run, rows[:most], arms, output_format, more=len(rows) > most, after=skip + most)
     return ExitCode.DONE

@@ -92,7 +92,8 @@ def print_estimate(
         if jury is None or overrides.judges:
             ready = make_ready(store, overrides)
             judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
-            planned = replace(judged, judges=(*judged.judges, *planned.judges))
+            judges = (*judged.judges, *planned.judges)
+            planned = replace(judged, judges=judges, labelled_anew=planned.labelled_anew)
         at_providers = sum(batch.requests for batch in store.state().batches)
     if output_format == "json":
         write_json({**judging_as_json(planned), "at_providers": at_providers})

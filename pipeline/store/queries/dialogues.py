@@ -200,7 +200,8 @@ class DialogueReader:
             [row.seq for row in rows], traces=traces, wanted=True, rationales=True
         )
         for row in rows:
-            yield Dialogue(row.ending.case, row.ending.arm, tuple(turns[row.seq]))
+            its = row.ending
+            yield Dialogue(its.case, its.arm, tuple(turns[row.seq]), its.config_epoch)
 
 
 def _row(row: Sequence[Any]) -> _EndingRow:

@@ -48,7 +48,7 @@ _FILTERS += (
 )
 # Put together of constants; what is asked for is bound by name.
 _PAGE_OF_DIALOGUES = f"""
-    select d.seq, d.case_seq, d.arm_seq, a.id, {_NEWEST} as verdict, {_CASE}
+    select d.seq, d.case_seq, d.arm_seq, a.id, {_NEWEST} as verdict, d.config_epoch, {_CASE}
     from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
     where (d.case_seq, d.arm_seq) > (:case_seq, :arm_seq) and d.status = 'generated'
         and d.seq <= :dialogues and {_FILTERS}
@@ -61,6 +61,9 @@ _GROUPS = """
     select c.scenario, c.fact, c.goal, count(*)
     from dialogues d join cases c on c.seq = d.case_seq
     where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
+_LANGUAGES = """
+    select distinct c.language from dialogues d join cases c on c.seq = d.case_seq
+    where d.status = 'generated' and d.seq <= ? order by 1"""
 # Cross joins are done in the order in which they are written: few dialogues first. The plus keeps the
 # bound on d.seq from being looked up in place of the equality, which would go through every label.
 # Labels are those of speakers and, where dialogues were imported with them, of annotators and gold:
@@ -193,7 +196,7 @@ class CorpusReader:
             place = {"case_seq": rows[-1][1], "arm_seq": rows[-1][2]}
             with parsing(self._reader, "a case"):
                 read = [
-                    (row[0], case_from(row[5:]), row[3], row[4])
+                    (row[0], case_from(row[6:]), row[3], row[4], row[5])
                     for row in rows
                     if row[0] not in self._failed
                 ]
@@ -206,8 +209,8 @@ class CorpusReader:
                 decided=self._decided if adjudicated else {},
                 undeclared=undeclared,
             )
-            for seq, case, arm, verdict in page:
-                dialogue = Dialogue(case, arm, tuple(turns[seq]))
+            for seq, case, arm, verdict, config_epoch in page:
+                dialogue = Dialogue(case, arm, tuple(turns[seq]), config_epoch)
                 experts, settled = _NO_TURNS, _NOTHING
                 if adjudicated and seq in self._decided:
                     by_turn = self._decided[seq]
@@ -229,6 +232,11 @@ class CorpusReader:
         """Count every generated dialogue by scenario, fact and goal, whatever the verdict."""
         rows = self._reader.execute(_GROUPS, (self._dialogues,))
         return [GroupTally(scenario, fact, None, goal, n) for scenario, fact, goal, n in rows]
+
+    def languages(self) -> list[str]:
+        """Return the codes of the languages that there are dialogues in."""
+        rows = self._reader.execute(_LANGUAGES, (self._dialogues,))
+        return [code for (code,) in rows]
 
     def label_tallies(self) -> list[GroupTally]:
         """Count declared and imported labels by scenario and fact, in a sample evenly drawn where there are many."""

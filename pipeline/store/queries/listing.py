@@ -81,6 +81,14 @@ class ListingFilter:
     labels: Sequence[tuple[str | None, str]] | None = None
     """Dimension, or None for any, and a label that some turn declares."""
 
+    @property
+    def names_several(self) -> bool:
+        """Whether a field has several names, of which the run may know one and not another."""
+        named = (
+            self.scenarios, self.facts, self.goals, self.strategies, self.arms, self.flags, self.labels,
+        )  # fmt: skip
+        return any(names is not None and len(names) > 1 for names in named)
+
     def bound(self) -> dict[str, object]:
         """Return the values by the names that the query has for them."""
         return {

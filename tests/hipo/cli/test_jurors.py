@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.run_material import load_material
+from pipeline.run_material import juror_scheme_item, load_material
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
+from scenarios.schemes.registry import load_scheme
 from tests.conftest import MadeOnce
 from tests.hipo.cli.conftest import Hipo, interrupted_twice
 from tests.wire.server import WireServer
@@ -242,3 +243,94 @@ def test_commitments_by_another_scheme_are_not_said_to_have_strategic_metrics(
     assert "mine.commitment" in heard.out
     assert "compare them with: hipo agreement made --of juror" in heard.out
     assert hipo("metrics", "strategic", "made").code == 2
+
+
+@pytest.fixture
+def mine() -> Path:
+    """Write a scheme of one's own, which is that of ``cobra`` under another id."""
+    own = resources.files("scenarios.schemes") / "data" / "cobra.yaml"
+    file = Path("mine.yaml")
+    file.write_text(own.read_text().replace("id: cobra\n", "id: mine\n", 1))
+    return file
+
+
+MINE = ("--juror-scheme", "mine.yaml", "--juror-task", "cobra-juror")
+
+
+def test_labels_of_two_states_of_one_scheme_are_not_mixed(
+    hipo: Hipo, run: Path, mine: Path
+) -> None:
+    before = mine.read_text()
+    changed = before.replace("version: 1\n", "version: 2\n", 1)
+    assert changed != before
+    assert hipo("verify", "made", "--juror", "offline/judge", *MINE, "-q").code == 0
+    said = labels(run)
+    mine.write_text(changed)
+    for more in ((), ("--dry-run",)):
+        refused = hipo("verify", "made", "--juror", "offline/random", *MINE, *more)
+        assert (refused.code, refused.out) == (2, "")
+        assert "labelled by another state of the scheme 'mine@2'" in refused.err
+    assert labels(run) == said
+    mine.write_text(before)
+    assert hipo("verify", "made", "--juror", "offline/random", *MINE, "-q").code == 0
+    mine.write_text(changed.replace("id: mine", "id: mine_too"))
+    other = ("--juror-mode", "cot", "-q")
+    assert hipo("verify", "made", "--juror", "offline/random", *MINE, *other).code == 0
+    schemes = {(who, dimension.partition(".")[0]) for who, _, dimension, _ in labels(run)}
+    assert schemes == {
+        ("offline/judge", "mine"), ("offline/random", "mine"), ("cot=offline/random", "mine_too"),
+    }  # fmt: skip
+    assert "several states" not in hipo("agreement", "made", "--of", "juror").err
+
+
+def test_states_of_a_scheme_that_a_run_has_mixed_are_told(
+    hipo: Hipo, run: Path, mine: Path
+) -> None:
+    assert hipo("verify", "made", "--juror", "offline/judge", *MINE, "-q").code == 0
+    mine.write_text(mine.read_text().replace("version: 1\n", "version: 2\n", 1))
+    with RunStore.open(run) as store:  # as in a run that was merged of two
+        store.add_materials([juror_scheme_item(load_scheme("mine.yaml"))])
+    told = hipo("agreement", "made", "--of", "juror")
+    assert told.code == 0
+    assert "jurors were asked by several states of the scheme mine" in told.err
+
+
+def test_a_scheme_by_which_no_juror_has_labelled_yet_may_be_changed(
+    hipo: Hipo, run: Path, mine: Path
+) -> None:
+    with RunStore.open(run) as store:
+        store.add_materials([juror_scheme_item(load_scheme("mine.yaml"))])
+    mine.write_text(mine.read_text().replace("version: 1\n", "version: 2\n", 1))
+    for _ in range(2):
+        assert hipo("verify", "made", "--juror", "offline/judge", *MINE, "-q").code == 0
+
+
+def test_a_scheme_that_is_called_as_the_run_s_own_is_not_another_one(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    played = ("--scheme", "cobra", "--model", "offline/rules", "-n", "1", "-o", "hearing", "-q")
+    assert hipo("generate", *played).code == 0
+    asked = ("verify", "hearing", "--juror", "offline/judge")
+    own = resources.files("scenarios.schemes") / "data" / "cobra.yaml"
+    other = own.read_text().replace("definition: ", "definition: Perhaps, ", 1)
+    Path("other.yaml").write_text(other)
+    refused = hipo(*asked, "--juror-scheme", "other.yaml")
+    assert (refused.code, "by another state of the scheme 'cobra@1'" in refused.err) == (2, True)
+    assert hipo(*asked, "-q").code == 0
+
+
+def test_jurors_who_are_asked_otherwise_label_again_and_that_is_told(hipo: Hipo, run: Path) -> None:
+    heard = ("verify", "made", "--juror", "offline/judge")
+    assert "another way" not in hipo(*heard).err
+    prompts = Path("prompts")
+    prompts.mkdir()
+    shipped = resources.files("prompts") / "templates" / "juror_user.j2"
+    (prompts / shipped.name).write_text(shipped.read_text() + "\nTake your time.\n")
+    again = (*heard, "--prompt-dir", "prompts")
+    told = "2 dialogues were labelled in another way before"
+    plan = hipo(*again, "--dry-run", "--format", "json").data
+    assert (plan["anew"], plan["labelled_anew"]) == (0, 2)
+    assert told in hipo(*again, "--dry-run").out
+    done = hipo(*again)
+    assert (done.code, told in done.err) == (0, True), done.err
+    assert "another way" not in hipo(*again).err

@@ -72,6 +72,10 @@ def test_no_study_is_begun_with_an_option_that_is_refused(
         (("export", "run", "--scenarios=", "-o", "set"), "the value of --scenarios is empty"),
         (("scheme", "validate", ""), "an argument is empty: found ''"),
         (("metrics", "strategic", "t.csv", "--plots", " "), "the value of --plots is empty: found ' '"),
+        (("metrics", "strategic", "t.csv", "--by", ","), "the value of --by is empty: found ','"),
+        (("metrics", "intention", "t.csv", "--majority=, ,"), "the value of --majority is empty: found ', ,'"),
+        (("show", "run", "--flag", " ,"), "the value of --flag is empty: found ' ,'"),
+        (("generate", "--vary", ",", "--dry-run"), "the value of --vary is empty: found ','"),
     ],
 )  # fmt: skip
 def test_an_empty_value_is_no_folder_and_is_not_left_out(

@@ -78,6 +78,20 @@ def test_a_dry_run_tells_the_bill_and_sends_nothing(
     assert 0 < result.data["cost_usd"] < 0.1
 
 
+def test_a_code_in_capitals_is_the_language_that_it_names(
+    hipo: Hipo, translate: Translate, server: WireServer
+) -> None:
+    done = hipo(
+        "scenarios", "translate", "used_car", "--language", "ZH", "--model", "openai/gpt-4o-mini",
+        "--base-url", server.openai_url, "-o", "words",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert read_wording(Path("words/zh/used_car.yaml")).wording.language == "zh"
+    asked = server.count
+    assert (translate("used_car").code, server.count) == (0, asked)
+    assert prepared(languages=["ZH"], unreviewed=True).languages == ("zh",)
+
+
 def test_the_bill_of_answers_that_have_to_be_repaired_is_told_too(
     translate: Translate, server: WireServer
 ) -> None:

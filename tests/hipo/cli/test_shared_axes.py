@@ -96,8 +96,43 @@ def test_dialogues_drawn_from_earlier_values_are_read_with_what_they_were_told(
     assert told == {POWER, POWER.replace("INITIATOR", "RESPONDER", 1)}
     with RunStore.open(tmp_path / "run", readonly=True) as store:
         material = load_material(store)
-        axes = [tuple(material.axes_of(d.case)) for d in store.dialogues(traces=False)]
+        axes = [tuple(material.axes_of(d)) for d in store.dialogues(traces=False)]
     assert set(axes) == {("power", "mood"), ("power",)}
+
+
+def test_a_value_whose_text_was_changed_is_told_as_it_was_when_a_dialogue_was_played(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "axes.yaml").write_text(AXES, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(RECIPE, encoding="utf-8")
+    assert hipo("generate", "mine.yaml", "-o", "run", "-q").code == 0
+    later = AXES.replace("decides on", "pays for").replace("a long day", "no sleep")
+    for text, n in ((later, "4"), (AXES, "6")):  # the last go back to what was said at first
+        (tmp_path / "axes.yaml").write_text(text, encoding="utf-8")
+        done = hipo("generate", "mine.yaml", "-o", "run", "-q", "-n", n, "--resume", "always")
+        assert done.code == 0, done.err
+    assert hipo("verify", "run", "--judge", "offline/judge", "-q").code == 0
+
+    told: list[tuple[bool, bool]] = []
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        for dialogue in store.dialogues(traces=False):
+            prompts = {True: "", False: ""}
+            for record in store.calls.of_case(dialogue.case.id):
+                is_judge = record.requests[0].purpose.startswith(("self", "external"))
+                prompts[is_judge] += "".join(text for _, text in record.messages)
+            for text in prompts.values():
+                assert (POWER in text) != (POWER.replace("decides on", "pays for") in text)
+            told.append((POWER in prompts[False], POWER in prompts[True]))
+    assert sorted(told) == [(False, False)] * 2 + [(True, True)] * 4
+
+    assert sum("pays for" in situation for situation in _situations(hipo, tmp_path)) == 2
+
+
+def _situations(hipo: Hipo, folder: Path) -> list[str]:
+    """Return the situation of every dialogue in the corpus that is exported."""
+    assert hipo("export", "run", "-o", "corpus", "-q").code == 0
+    file = folder / "corpus" / "jsonl" / "train.jsonl"
+    return [json.loads(row)["situation"] for row in file.read_text("utf-8").splitlines()]
 
 
 OF_JUDGES = "role like 'self %' or role like 'external %'"
@@ -110,7 +145,7 @@ def test_what_was_judged_before_a_shared_axis_was_told_is_judged_again_and_nothi
     (tmp_path / "mine.yaml").write_text(RECIPE, encoding="utf-8")
     judging = ("verify", "run", "--judge", "offline/judge")
     with monkeypatch.context() as earlier:  # judges were told the scenario alone
-        earlier.setattr(RunMaterial, "scenario_as_told", RunMaterial.scenario_of)
+        earlier.setattr(RunMaterial, "scenario_as_told", lambda its, d: its.scenario_of(d.case))
         earlier.setattr(verify, "told_axes", lambda axes, scenarios: {})
         assert hipo("generate", "mine.yaml", "-o", "run", "-q").code == 0
         assert hipo(*judging, "-q").code == 0

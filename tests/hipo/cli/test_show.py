@@ -160,6 +160,28 @@ def test_a_name_that_the_run_does_not_know_is_no_empty_list(
         assert hint in " ".join(refused.err.split())
 
 
+@pytest.mark.parametrize(
+    ("option", "known", "name"),
+    [
+        ("--scenario", "scenario", "used_carr"), ("--fact", "fact", "no_such_fact"),
+        ("--goal", "goal", "decepton"), ("--strategy", "strategy", "reflectiv"),
+        ("--label", None, "Qualty"), ("--arm", None, "zzz"), ("--flag", None, "refusall"),
+    ],
+)  # fmt: skip
+def test_a_name_that_the_run_does_not_know_is_refused_beside_one_that_it_knows(
+    hipo: Hipo, run: str, option: str, known: str | None, name: str
+) -> None:
+    first = hipo("show", run, "--format", "json").data[0]
+    others = {"--label": "Inform", "--arm": first["id"].partition("/")[2], "--flag": "refusal"}
+    right = str(first[known]) if known else others[option]
+    for arguments in ((option, f"{right},{name}"), (option, name, option, right)):
+        refused = hipo("show", run, *arguments)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"{option}: found {name!r}" in refused.err
+    both = hipo("show", run, option, right, option, right, "--format", "json").data
+    assert both == hipo("show", run, option, right, "--format", "json").data
+
+
 def test_a_run_that_has_nothing_of_what_is_asked_for_says_so(hipo: Hipo) -> None:
     hipo("import", str(FORMATS / "trial.csv"), "--map", "cobra", "-o", "hearing")
     refused = hipo("show", "hearing", "--fact", "alibi")

@@ -96,3 +96,20 @@ def test_a_dimension_with_one_label_in_all_is_not_asked():
     found = audit_dialogues(replace(corpus, dialogues=lies))
     assert "veracity" not in {f.dimension for f in found.findings}
     assert ONE_LABEL in {s.why for s in found.skipped if s.dimension == "veracity"}
+
+
+def test_so_many_dialogues_are_read_as_are_asked_for_however_many_items_they_have(tmp_path):
+    path = swaps(tmp_path / "many.jsonl", scenarios=20, lines=20)
+    for most, fewest in ((400, 400), (200, 160)):
+        found = audit(path, most=most)
+        assert fewest <= found.dialogues == found.answers <= 1.2 * most
+
+
+def test_all_items_of_a_dialogue_are_read_or_none(tmp_path):
+    path = swaps(tmp_path / "two.jsonl", scenarios=20, lines=20)
+    rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    more = [{**row, "turn": 5, "line": f"{row['case']}/arm/5"} for row in rows]
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows + more)))
+    found = audit(path, most=200)
+    assert 160 <= found.dialogues <= 240
+    assert found.answers == 2 * found.dialogues

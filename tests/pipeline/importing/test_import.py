@@ -257,3 +257,12 @@ def test_any_line_is_a_dialogue_or_a_problem(tmp_path_factory, value):
     path.write_text(json.dumps(value))
     for item in Reader(HIPO, CATALOGUE, "arm").read(path):
         assert isinstance(item, Dialogue | Problem)
+
+
+def test_a_language_is_one_whatever_its_capitals(write, tmp_path):
+    said = talk("Hit?", "Never.")
+    rows = [{"messages": said, **BIKE, "language": code} for code in ("EN", "en")]
+    told = [{"messages": said, "case": {**CAR, "language": code}} for code in ("en_gb", "en-GB")]
+    dialogues = imported(write(*rows, *told), tmp_path / "run")
+    assert [one.case.language for one in dialogues] == ["en", "en", "en-GB", "en-GB"]
+    assert [one.case.repetition for one in dialogues] == [0, 1, 0, 1]

@@ -10,6 +10,7 @@ from pipeline.providers.anthropic import AnthropicProvider
 from pipeline.providers.body import LONGEST_BODY, read_capped
 from pipeline.providers.compatible import CompatibleProvider
 from pipeline.providers.errors import ProviderError, ServerFault
+from pipeline.providers.failures import was_surely_free
 from pipeline.providers.openai import OpenAIProvider
 from tests.pipeline.providers.asking import make_request
 from tests.wire.hostile import HOSTILE
@@ -102,6 +103,19 @@ async def test_a_body_is_read_no_further_than_its_cap():
         await read_capped(pieces(), cut=False)
     assert next(taken) == LONGEST_BODY // 2**16 + 1
     assert len(await read_capped(pieces(), cut=True)) == LONGEST_BODY + 2**16
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("adapter", ["compatible", "openai", "anthropic"])
+async def test_an_error_that_is_cut_may_have_been_billed(server, adapter):
+    provider = providers(server)[adapter]
+    with pytest.raises(ProviderError) as cut:
+        await provider.send(make_request(model="error-beyond-the-cap"), TIMEOUT_S)
+    with pytest.raises(ProviderError) as whole:
+        await provider.send(make_request(model="status-500"), TIMEOUT_S)
+    await provider.close()
+    assert (cut.value.billed, cut.value.usage) == (True, None)
+    assert (was_surely_free(cut.value), was_surely_free(whole.value)) == (False, True)
 
 
 @pytest.mark.anyio
