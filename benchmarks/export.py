@@ -126,12 +126,12 @@ with open(target, "wb") as out:
                     for aspect, seen in (("utterance", []), ("cumulative", context)):
                         write({"id": f"{case}/synthetic/{turn}/{aspect}", **base, "turn": turn,
                             "aspect": aspect, "context": seen, "question": question, "utterance": text,
-                            **tagged, "agreed": None})
+                            **tagged, "sources": dict.fromkeys(named, "speaker"), "agreed": None})
             context.append({"role": role, "content": text})
         if kind == "benchmark":
             write({"id": f"{case}/synthetic/conversation", **base, "turn": None,
                 "aspect": "conversation", "context": context, "question": None, "utterance": "",
-                **dict.fromkeys(tagged), "agreed": None})
+                **dict.fromkeys(tagged), "sources": None, "agreed": None})
 seconds = time.perf_counter() - started
 peak = peak_mib()
 print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode())

@@ -12,6 +12,9 @@ from scenarios.quick_records import quickly_made
 AIM: Final = "aim"
 """Under this name the variation of a case says which cell of a quota the case was drawn for."""
 
+SOURCE: Final = "source"
+"""Under this name it says what an imported dialogue is called where it comes from."""
+
 
 class PlayedCase(Protocol):
     """What an arm made of a case: its dialogue, or how it ended."""

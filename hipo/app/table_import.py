@@ -10,7 +10,8 @@ from typing import Final
 from hipo.app.metrics.annotated import GROUP
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
-from pipeline.importing.situations import Situation, flowing_situation, role_key
+from pipeline.importing.rows import role_key
+from pipeline.importing.situations import Situation, flowing_situation
 from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
@@ -20,7 +21,7 @@ from quality.tables.table import TableDialogue
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import Annotation, Subject
 from scenarios.arms import Arm
-from scenarios.case import Case, make_case
+from scenarios.case import SOURCE, Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
 from scenarios.language_code import check_code, spelled_code
@@ -193,7 +194,7 @@ class _Maker:
             if name not in ("situation", LANGUAGE, *self._how.people)
             and len(value) <= LONGEST_VALUE
         }
-        return {**told, "source": given.id, GROUP: given.group}
+        return {**told, SOURCE: given.id, GROUP: given.group}
 
     def _language(self, given: TableDialogue) -> str:
         """Return the language that a dialogue is said to be in; English where nothing is said."""

@@ -173,14 +173,19 @@ def _group_text(group: GroupAgreement) -> str:
 
 def notes_on(rows: Iterable[AgreementRow]) -> list[str]:
     """Return what is to be said below a table of figures, and why some are undefined, each once."""
-    said: dict[str, None] = {}
+    rows = list(rows)
+    everything = {row.dimension for row in rows}
+    said: dict[str, dict[str, None]] = {}
     undefined: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.note and row.value is not None:
-            said[row.note] = None
+            said.setdefault(row.note, {})[row.dimension] = None
         elif row.note:
             undefined.setdefault(row.note, {})[row.statistic] = None
-    return [*said, *(f"undefined ({', '.join(who)}): {why}" for why, who in undefined.items())]
+    notes = [
+        note if everything <= set(of) else f"{', '.join(of)}: {note}" for note, of in said.items()
+    ]
+    return [*notes, *(f"undefined ({', '.join(who)}): {why}" for why, who in undefined.items())]
 
 
 def _pairs_text(some: SelectionComparison) -> str:

@@ -56,9 +56,10 @@ def import_file(
 ) -> int:
     """Bring other people's dialogues into a new run, all of them or none.
 
-    A line holds messages (roles user and assistant, or initiator and responder); beside them
-    scenario and fact as ids, or background and fact in words. goal, labels of a message, language,
-    and opening (given exchanges that are not judged) are optional. The JSON lines of a corpus that
+    A line holds messages (roles user and assistant, initiator and responder, or any others); beside
+    them scenario and fact as ids, or background and fact in words, which a scheme that assigns no
+    goal does without. id, goal, labels of a message, language, and opening (given exchanges that are
+    not judged) are optional. The JSON lines of a corpus that
     hipo export wrote are read, too, and what hipo show RUN ID --format json prints, put on one line.
     Every line that cannot be used is named, and then nothing is imported.
 
@@ -139,7 +140,7 @@ def table_as_json(brought: ImportedTable) -> dict[str, object]:
 def _table_as_text(brought: ImportedTable) -> str:
     labels = f"{plural(brought.annotations, 'label')} by {plural(brought.annotators, 'annotator')}"
     head = f"{plural(brought.dialogues, 'dialogue')} imported into {brought.folder}, with {labels}"
-    lines = [*oddity_lines(brought.table), head]
+    lines = [*oddity_lines(brought.table, all_of_them="--format json"), head]
     if brought.aside:
         listed = ", ".join(brought.aside)
         lines.append(f"not in the run, for the scheme does not have them: {listed}")

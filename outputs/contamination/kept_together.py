@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from operator import attrgetter
 from typing import Final, Literal
 
 from pipeline.importing.situations import NO_BACKGROUND
 from quality.gates.near_duplicates import NearDuplicates
 from quality.gates.protocol import GatedDialogue
 from quality.gates.signatures import SignatureIndex, bands_for, signature_of
+from scenarios.case import Case
 from scenarios.checks.duplicates import WORDING
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import Scheme
@@ -35,7 +37,7 @@ Why = Literal["variant_of", "background", "dialogues"]
 
 @dataclass(frozen=True, slots=True)
 class AlikeScenarios:
-    """Two scenarios that an export leaves in one split, and why."""
+    """Two scenarios, or imported dialogues, that an export leaves in one split, and why."""
 
     first: str
     second: str
@@ -98,16 +100,26 @@ class AlikeDialogues:
     """The dialogues of a run, or of several, by which of them are nearly the same."""
 
     groups: Sequence[Counter[str]]
-    """Of dialogues that are nearly the same, how many each scenario has."""
+    """Of dialogues that are nearly the same, how many each scenario, or what else is divided, has."""
     sizes: Counter[str]
-    """How many dialogues each scenario has."""
+    """How many dialogues each has."""
 
     @classmethod
-    def of(cls, dialogues: Iterable[Dialogue], scheme: Scheme) -> AlikeDialogues:
+    def of(
+        cls,
+        dialogues: Iterable[Dialogue],
+        scheme: Scheme,
+        divided: Callable[[Case], str] = attrgetter("scenario"),
+    ) -> AlikeDialogues:
         """Compare each dialogue with the latest before it, by the measure of ``near_duplicate``.
 
         Time grows with the number of dialogues; memory holds the window of the gate, and grows with
         those that are like another one. Embeddings are not asked for.
+
+        Args:
+            dialogues: in the order of their cases.
+            scheme: of their labels.
+            divided: names what a case belongs to that splits do not share, by default its scenario.
         """
         memory = NearDuplicates()
         group_of: dict[tuple[str, str], Counter[str] | None] = {}
@@ -115,8 +127,8 @@ class AlikeDialogues:
         groups: list[Counter[str]] = []
         sizes: Counter[str] = Counter()
         for dialogue in dialogues:
-            case = dialogue.case
-            sizes[case.scenario] += 1
+            case, name = dialogue.case, divided(dialogue.case)
+            sizes[name] += 1
             subject = GatedDialogue(dialogue, None, scheme)
             if len(subject.improvised_words) < FEWEST_WORDS:
                 continue
@@ -125,9 +137,9 @@ class AlikeDialogues:
             if twin is not None:
                 group = group_of[twin.case.id, twin.arm]
                 if group is None:
-                    group = group_of[twin.case.id, twin.arm] = Counter([twin.case.scenario])
+                    group = group_of[twin.case.id, twin.arm] = Counter([divided(twin.case)])
                     groups.append(group)
-                group[case.scenario] += 1
+                group[name] += 1
             group_of.pop((case.id, dialogue.arm), None)  # of another run: the later one counts
             group_of[case.id, dialogue.arm] = group
             if len(group_of) > len(memory):
@@ -135,7 +147,7 @@ class AlikeDialogues:
         return cls(groups, sizes)
 
     def scenarios(self) -> list[AlikeScenarios]:
-        """Return the scenarios of which one holds most dialogues of the other."""
+        """Return the scenarios, or what else is divided, of which one holds most dialogues of the other."""
         shared: Counter[tuple[str, str]] = Counter()
         for group in self.groups:
             for one, other in _pairs(sorted(group)):
@@ -156,7 +168,7 @@ class AlikeDialogues:
         """Count the dialogues that are nearly one of another split.
 
         Args:
-            splits: by scenario.
+            splits: by scenario, or what else is divided.
         """
         return sum(
             group.total() for group in self.groups if len({splits[name] for name in group}) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Protocol
+from typing import Final, Protocol
 
 from outputs.dataset.manifest import Column, ColumnKind
 from outputs.selecting.people_labels import labelled_dimensions
@@ -58,6 +58,8 @@ LABELLED_BY = Column(
     " checked what was said); of a whole dialogue expert, where one decided on its goal; null: no labels,"
     " or the assigned goal.",
 )
+SOURCES: Final = "sources"
+"""The column that says whose label each is."""
 _KINDS: dict[str, ColumnKind] = {"interval": "float", "multi": "texts"}
 
 
@@ -183,6 +185,34 @@ class LabelValues:
                     values[self._columns[label.dimension]] = label.value
             values["labelled_by"] = _labelled_by(selected, turn)
         return values
+
+
+def sources_column(scheme: Scheme) -> Column:
+    """Return the column that says of every label of an utterance whose it is."""
+    return Column(
+        SOURCES,
+        "record",
+        f"By dimension whose label it is, in the words of {LABELLED_BY.name}; null where there is none.",
+        tuple(Column(d.id, "text", "Whose label.") for d in labelled_dimensions(scheme)),
+    )
+
+
+def label_sources(scheme: Scheme, selected: SelectedDialogue, turn: Turn | None) -> Row | None:
+    """Return the value of :func:`sources_column`; None where no utterance is labelled.
+
+    Of an utterance on which an expert decided, others may have given the rest of the labels.
+    """
+    if turn is None or not turn.tactic:
+        return None
+    whose = _labelled_by(selected, turn)
+    found: Row = dict.fromkeys(d.id for d in labelled_dimensions(scheme))
+    for label in turn.tactic:
+        if label.dimension in found:
+            found[label.dimension] = whose
+            if whose == "expert" and label.dimension not in selected.decided.get(turn.index, ()):
+                by_people = label.dimension in selected.beside.get(turn.index, ())
+                found[label.dimension] = "people" if by_people else "speaker"
+    return found
 
 
 def _labelled_by(selected: SelectedDialogue, turn: Turn) -> str:

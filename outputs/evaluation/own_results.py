@@ -31,8 +31,8 @@ from scenarios.plural import plural
 
 THESE = "these items"
 _ABOUT = (
-    "What models scored on items of a corpus made with hipo, each table against the labels that it "
-    "names. Floors are what is reached without reading."
+    "What models scored on these items, each table against the labels that it names. Floors are what is "
+    "reached without reading."
 )
 _FLOORS = (
     "Floors: offline/majority always gives the commonest label, offline/random draws among the "

@@ -122,6 +122,8 @@ class _BenchmarkRow(_ItemRow):
     aspect: Aspect
     context: tuple[ItemLine, ...] = ()
     labelled_by: str | None = None
+    sources: dict[str, str | None] | None = None
+    """By dimension whose label it is; sets of hipo before it did so have none."""
     agreed: tuple[str, ...] | None = None
 
 
@@ -267,8 +269,11 @@ def _references(
             label = _label(located, dimension)
             if label is not None:
                 labels[dimension.id] = label
-    source = READ_BY.get(row.labelled_by or "", "declared")
-    references: dict[str, Mapping[str, str]] = {source: labels} if labels else {}
+    references: dict[str, Mapping[str, str]] = {}
+    for name, label in labels.items():
+        whose = (row.sources or {}).get(name) or row.labelled_by
+        source = READ_BY.get(whose or "", "declared")
+        references[source] = {**references.get(source, {}), name: label}
     # The expert's goal last: it is the right one where both are known.
     for name, whose in (("goal", "declared"), ("expert_goal", READ_BY["expert"])):
         value = getattr(row, name)

@@ -148,7 +148,7 @@ def split_rows(
     )
     for batch in by_case(dialogues):
         case = batch[0].dialogue.case
-        split = plan.split_of(case.scenario, case.fact)
+        split = plan.split_of(case)
         used: defaultdict[object, set[object]] = defaultdict(set)
         offered: set[object] = set()
         repeated = _repeats(source)

@@ -163,9 +163,7 @@ def counts_to_note(facts: ExportFacts) -> dict[str, int]:
         "dialogues whose goal an expert decided on": facts.expert_goals,
         "utterances with labels that most people gave": facts.by_people,
         "utterances with labels that a program gave which checks what is said": facts.by_program,
-        "pairs of scenarios in one split because they are alike (manifest.json: together)": len(
-            facts.together
-        ),
+        "pairs in one split because they are alike (manifest.json: together)": len(facts.together),
         "dialogues of the runs that are nearly one of another split (hipo contamination)": facts.across,
     }
     return {what: n for what, n in counts.items() if n}

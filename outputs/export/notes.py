@@ -5,6 +5,7 @@ from __future__ import annotations
 from outputs.dataset.columns import RowSource, left_out_notes
 from outputs.dataset.manifest import ExportFacts
 from outputs.export.facts import counts_to_note
+from outputs.export.planning import only_imported
 from outputs.export.splits import SplitPlan
 from outputs.kinds.export_kind import KINDS, ExportOptions
 from outputs.selecting.selection import OpenSelection
@@ -12,6 +13,10 @@ from outputs.selecting.selection import OpenSelection
 _ALL_TEST = (
     "every scenario is in the split test; a model that was tuned on these runs is to be asked the"
     " test split of --splits 80,10,10 alone"
+)
+_COARSE = (
+    "one situation has {:.0%} of the dialogues and is in one split, of which the smallest was to get"
+    " {:.0%}; --split-by dialogue divides imported dialogues one by one"
 )
 
 
@@ -34,6 +39,10 @@ def export_notes(
     notes = [*told_by(source), *left_out_notes(counts_to_note(facts))]
     if plan.splits == ("test",) and KINDS.get(options.kind).fractions == plan.fractions:
         notes.append(_ALL_TEST)
+    if len(plan.splits) > 1 and plan.by == "scenario" and only_imported(found):
+        smallest = min(share for share in plan.fractions if share)
+        if plan.largest > smallest:
+            notes.append(_COARSE.format(plan.largest, smallest))
     notes += left_out_notes(found.people_remarks)
     written = {file.split for file in facts.files}
     notes += [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from outputs.contamination.kept_together import (
     AlikeDialogues,
@@ -11,53 +12,80 @@ from outputs.contamination.kept_together import (
     alike_situations,
     led_by,
 )
-from outputs.export.splits import SplitPlan, plan_splits
+from outputs.export.splits import SplitPlan, group_of, group_of_case, plan_splits
 from outputs.kinds.export_kind import ExportOptions
+from outputs.kinds.split_shares import SplitBy
 from outputs.selecting.selection import OpenSelection
+from scenarios.errors import UsageError
 from scenarios.spec import Scenario
 
 
 def planned_splits(found: OpenSelection, options: ExportOptions) -> SplitPlan:
-    """Return which scenario, or fact, belongs to which split.
+    """Return which scenario, fact or imported dialogue belongs to which split.
 
     Scenarios that tell one situation are in one split, and so are those of which one holds most
-    dialogues of the other, unless there would be fewer groups than splits then. All generated
+    dialogues of the other, and dialogues that are nearly the same where these are divided, unless
+    there would be fewer groups than splits then. All generated
     dialogues of the runs count, whatever is selected, so that exports of the same state of the same
     runs are divided alike. Where there is one split, or facts are divided, dialogues are not compared.
 
     Raises:
-        UsageError: there are fewer groups than splits.
+        UsageError: there are fewer groups than splits, or dialogues are to be divided one by one that
+            were not imported.
     """
-    tallies, there = found.tallies(), played(found)
-    ids = {tally.scenario for tally in tallies}
+    by, imported = options.split_by, only_imported(found)
+    if by == "dialogue" and not imported:
+        raise UsageError(
+            "--split-by dialogue is for imported dialogues: generated ones share scenes, facts and lines",
+            "divide by scenarios, or by facts (--split-by fact)",
+        )
+    tallies, there = found.tallies(by_case=by == "dialogue"), played(found)
+    names = {group_of(by, tally) for tally in tallies}
     used = sum(fraction > 0 for fraction in options.fractions)
     together: list[AlikeScenarios] = []
     dialogues: AlikeDialogues | None = None
-    if used > 1 and options.split_by == "scenario":
-        together = alike_situations(there)
+    if used > 1 and by != "fact":
+        together = alike_situations(there) if by == "scenario" else []
+        divided = partial(group_of_case, by)
         # Of scenarios that were added since, if the run goes on, nothing is divided.
-        counted = (one for one in found.every_dialogue() if one.case.scenario in ids)
-        dialogues = AlikeDialogues.of(counted, found.scheme)
+        counted = (one for one in found.every_dialogue() if divided(one.case) in names)
+        dialogues = AlikeDialogues.of(counted, found.scheme, divided)
         further = [*together, *dialogues.scenarios()]
-        if len(set(led_by(ids, further).values())) >= used:
+        if len(set(led_by(names, further).values())) >= used:
             together = further
     plan = plan_splits(
         tallies,
         {scenario.id: scenario.category for scenario in there},
-        situations=led_by(ids, together),
-        by=options.split_by,
+        situations=led_by(names, together),
+        by=by,
         fractions=options.fractions,
         seed=options.seed,
-        tags=one_tag_each(there),
+        spread=_spread(there, by),
+        imported=imported,
     )
     across = 0 if dialogues is None else dialogues.across(plan.groups)
     return replace(plan, together=tuple(together), across=across)
+
+
+def only_imported(found: OpenSelection) -> bool:
+    """Return whether nobody generated any of the dialogues here."""
+    return all(arm.is_imported for run in found.runs for arm in run.arms.values())
 
 
 def played(found: OpenSelection) -> list[Scenario]:
     """Return the scenarios of the runs that have dialogues."""
     ids = {tally.scenario for tally in found.tallies()}
     return [scenario for scenario in found.scenarios if scenario.id in ids]
+
+
+def _spread(scenarios: Sequence[Scenario], by: SplitBy) -> Mapping[str, Mapping[str, str]]:
+    """Return what is spread over splits beside categories, by scenario: tags, and languages of dialogues."""
+    spread: dict[str, Mapping[str, str]] = {}
+    if tags := one_tag_each(scenarios):
+        spread["tag"] = tags
+    if by == "dialogue":  # of an imported situation there is one
+        spread["language"] = {one.id: " ".join(one.languages) for one in scenarios}
+    return spread
 
 
 def one_tag_each(scenarios: Sequence[Scenario]) -> Mapping[str, str]:

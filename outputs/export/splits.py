@@ -1,4 +1,4 @@
-"""Split into train, validation and test by scenario or fact, without shared scenarios or facts."""
+"""Split into train, validation and test by scenario, fact or dialogue, none of which two share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from outputs.contamination.kept_together import AlikeScenarios
 from outputs.kinds.split_shares import SPLITS, Fractions, Split, SplitBy
 from pipeline.store.queries.export import GroupTally
+from scenarios.case import Case
 from scenarios.errors import RunError, UsageError
 from scenarios.plural import plural
 
@@ -20,42 +21,52 @@ _PASSES = 20
 _SWAPPED = 400
 """With more groups than this, groups are moved one by one and no longer swapped as well."""
 _GAIN = 1e-9
+_NOTHING: Mapping[str, Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class SplitPlan:
-    """Which split every scenario, or fact of a scenario, belongs to."""
+    """Which split every scenario, fact or dialogue of a scenario belongs to."""
 
     by: SplitBy
     fractions: Fractions
     seed: int
     groups: Mapping[str, Split]
-    """By scenario, or ``scenario/fact``."""
+    """By scenario, ``scenario/fact``, or ``scenario/case``."""
     together: tuple[AlikeScenarios, ...] = ()
-    """Scenarios that are in one split because they are alike."""
+    """Scenarios, or dialogues, that are in one split because they are alike."""
     across: int = 0
     """Dialogues that are nearly one of another split, all the same."""
+    largest: float = 0.0
+    """The share of the dialogues that is in the largest group."""
 
     @property
     def splits(self) -> tuple[Split, ...]:
         """The splits that something belongs to, in their usual order."""
         return tuple(s for s, f in zip(SPLITS, self.fractions, strict=True) if f > 0)
 
-    def split_of(self, scenario: str, fact: str) -> Split:
-        """Return the split of a dialogue.
+    def split_of(self, case: Case) -> Split:
+        """Return the split of the dialogues of a case.
 
         Raises:
-            RunError: the run did not have this scenario or fact when the splits were made.
+            RunError: the run did not have this scenario, fact or case when the splits were made.
         """
-        group = group_of(self.by, scenario, fact)
+        group = group_of_case(self.by, case)
         if group not in self.groups:
             raise RunError(f"{group} was added to the run while it was exported; export it again")
         return self.groups[group]
 
 
-def group_of(by: SplitBy, scenario: str, fact: str) -> str:
+def group_of(by: SplitBy, tally: GroupTally) -> str:
     """Return the name of what stays together."""
-    return scenario if by == "scenario" else f"{scenario}/{fact}"
+    return tally.scenario if by == "scenario" else f"{tally.scenario}/{tally.part}"
+
+
+def group_of_case(by: SplitBy, case: Case) -> str:
+    """Return the name of what the dialogues of a case stay together with."""
+    if by == "scenario":
+        return case.scenario
+    return f"{case.scenario}/{case.fact if by == 'fact' else case.id}"
 
 
 def plan_splits(
@@ -66,7 +77,8 @@ def plan_splits(
     by: SplitBy,
     fractions: Fractions,
     seed: int,
-    tags: Mapping[str, str] | None = None,
+    spread: Mapping[str, Mapping[str, str]] = _NOTHING,
+    imported: bool = False,
 ) -> SplitPlan:
     """Divide groups so that categories, goals, labels and tags are spread as the whole is.
 
@@ -75,36 +87,41 @@ def plan_splits(
     chi-square over the counts of each category, goal, label and tag.
 
     Args:
-        tallies: dialogues and labels by scenario and fact.
+        tallies: dialogues and labels by scenario and fact, or case.
         categories: of the scenarios.
-        situations: the name of what every scenario stays together with, see
+        situations: the name of what every scenario, or dialogue, stays together with, see
             :func:`outputs.contamination.kept_together.led_by`.
         by: what must not be divided.
         fractions: see :func:`checked_fractions`.
         seed: of the order; the same seed divides the same tallies in the same way.
-        tags: of the scenarios, where each has just one.
+        spread: what else of scenarios is spread alike, by what it is called: their tags, where each has
+            just one, or the language of imported ones.
+        imported: whether all dialogues are, which may be divided one by one.
 
     Raises:
         UsageError: there are fewer groups than splits.
     """
-    facts = {(tally.scenario, tally.fact) for tally in tallies}
-    kept = situations if by == "scenario" else {}
-    together = {group_of(by, s, fact): group_of(by, kept.get(s, s), fact) for s, fact in facts}
-    named = {"category": categories, **({"tag": tags} if tags else {})}
+    names = {group_of(by, tally) for tally in tallies}
+    together = {name: situations.get(name, name) for name in names}
+    named = {"category": categories, **spread}
     counts = _strata(tallies, named, by, together)
     groups = sorted(counts)
     used = [i for i, fraction in enumerate(fractions) if fraction > 0]
     if not groups:  # what is wrong is told where it is known
         return SplitPlan(by, fractions, seed, {})
     if len(groups) < len(used):
-        finer = by == "scenario" and len(facts) >= len(used)
+        facts = {(tally.scenario, tally.part) for tally in tallies}
+        finer = ""
+        if imported and by != "dialogue":
+            finer = "divide dialogues one by one (--split-by dialogue), or "
+        elif by == "scenario" and len(facts) >= len(used):
+            finer = "divide by facts (--split-by fact), or "
         told = plural(len(together), by)
         if len(together) > len(groups):
             told += f" that tell {plural(len(groups), 'situation')}"
         raise UsageError(
             f"{told} cannot be divided into {len(used)} splits, and none may be in two",
-            f"{'divide by facts (--split-by fact), or ' if finer else ''}take fewer splits "
-            "(--splits 100,0,0)",
+            f"{finer}take fewer splits (--splits 100,0,0)",
         )
     random.Random(seed).shuffle(groups)
     division = _Division(
@@ -114,7 +131,12 @@ def plan_splits(
     places = division.divide()
     chosen = {group: SPLITS[used[place]] for group, place in zip(groups, places, strict=True)}
     divided = {group: chosen[leader] for group, leader in sorted(together.items())}
-    return SplitPlan(by, fractions, seed, divided)
+    sizes = Counter[str]()
+    for tally in tallies:
+        if tally.dimension is None:
+            sizes[together[group_of(by, tally)]] += tally.n
+    largest = max(sizes.values(), default=0) / max(1, sizes.total())
+    return SplitPlan(by, fractions, seed, divided, largest=largest)
 
 
 def _strata(
@@ -126,7 +148,7 @@ def _strata(
     """Count each group by (kind, value): goal, every dimension, and what scenarios are called by."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for tally in tallies:
-        counter = counts.setdefault(together[group_of(by, tally.scenario, tally.fact)], Counter())
+        counter = counts.setdefault(together[group_of(by, tally)], Counter())
         if tally.dimension is None:
             counter["goal", tally.label] += tally.n
             for kind, of_scenario in named.items():

@@ -9,7 +9,7 @@ from scenarios.errors import UsageError
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
-SplitBy = Literal["scenario", "fact"]
+SplitBy = Literal["scenario", "fact", "dialogue"]
 Fractions = tuple[float, float, float]
 """Of train, validation and test."""
 

@@ -145,9 +145,8 @@ def _confirmed(run: Gathered) -> Iterator[Tile]:
         confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
         who = ", ".join(sorted({vote.judge for vote in votes}))
         judged = f"{plural(confirmed.judged, 'label')} judged by {who}"
-        yield Tile(
-            percent(confirmed.value), name, judged if confirmed.judged else "not verified yet"
-        )
+        none = "no declared label was judged" if run.verified else "not verified yet"
+        yield Tile(percent(confirmed.value), name, judged if confirmed.judged else none)
 
 
 def funnel_section(run: Gathered) -> ReportSection:

@@ -17,7 +17,9 @@ from outputs.dataset.columns import (
     Row,
     is_target,
     label_columns,
+    label_sources,
     provenance,
+    sources_column,
 )
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import FACT, PEOPLE, SCENE, Scenes, listed_people, private_fact
@@ -134,6 +136,7 @@ class BenchmarkRows:
     def __post_init__(self) -> None:
         self._prompts = self.prompts or BenchmarkPrompts(self.scheme, self.aspects)
         self._labels = label_columns(self.scheme)
+        self._sources = sources_column(self.scheme)
         self._values = LabelValues(self.scheme)
         self._is_target = is_target(self.scheme)
         self._once = LearntOnce()
@@ -151,7 +154,7 @@ class BenchmarkRows:
         """The columns of every row."""
         people = PEOPLE if self.listed else ()
         known = (*PROVENANCE, *SCENE, *FACT, *people, TURN, *_OWN)
-        return (*known, *self._labels, AGREED, *self._prompts.columns)
+        return (*known, *self._labels, self._sources, AGREED, *self._prompts.columns)
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the items of each dialogue."""
@@ -173,7 +176,7 @@ class BenchmarkRows:
         agreed = agreed_labels(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_target(selected, turn)]
         for place in targets:
-            labels = self._values.of(selected, turns[place])
+            labels = self._labels_of(selected, turns[place])
             for aspect in self.aspects:
                 if aspect != "conversation":
                     turn = turns[place]
@@ -184,10 +187,15 @@ class BenchmarkRows:
                     yield self._row(base, aspect, item, turn.index, known)
         if targets and self.scheme.assigned and "conversation" in self.aspects:
             right = self._right(selected, None)
-            labels = self._values.of(selected, None) | {AGREED.name: agreed.of(None, right)}
+            labels = self._labels_of(selected, None) | {AGREED.name: agreed.of(None, right)}
             item = _item("conversation", base, scene, history, None)
             known = labels | self._prompts.of("conversation", item, right)
             yield self._row(base, "conversation", item, None, known)
+
+    def _labels_of(self, selected: SelectedDialogue, turn: Turn | None) -> Row:
+        """Return the labels of an utterance, or of a dialogue, by column, and whose they are."""
+        whose = label_sources(self.scheme, selected, turn)
+        return self._values.of(selected, turn) | {self._sources.name: whose}
 
     def _right(self, selected: SelectedDialogue, turn: Turn | None) -> dict[str, LabelValue]:
         """Return the labels of an utterance, or of none, and the goal, by dimension."""

@@ -36,6 +36,8 @@ class PeopleLabels:
     dialogue: Dialogue
     turns: frozenset[int]
     """Indices of the turns that have such labels and no others."""
+    beside: Mapping[int, frozenset[str]]
+    """By index of a turn with others, an expert's, the dimensions on which it has such labels."""
     remarks: Counter[str]
     """Labels by what is to be known of them: left out, or of one person alone."""
 
@@ -55,14 +57,16 @@ def with_people_labels(
     """
     dimensions = labelled_dimensions(scheme)
     remarks: Counter[str] = Counter()
-    turns, alone = [], set()
+    turns, alone, beside = [], set(), {}
     for turn in dialogue.turns:
         given = people.get(turn.index) if turn.is_answer else None
         settled = _settled(dimensions, turn, given or {}, remarks)
-        if settled and not turn.tactic:
+        if settled and turn.tactic:
+            beside[turn.index] = frozenset(label.dimension for label in settled)
+        elif settled:
             alone.add(turn.index)
         turns.append(replace(turn, tactic=(*turn.tactic, *settled)) if settled else turn)
-    return PeopleLabels(replace(dialogue, turns=tuple(turns)), frozenset(alone), remarks)
+    return PeopleLabels(replace(dialogue, turns=tuple(turns)), frozenset(alone), beside, remarks)
 
 
 def _settled(

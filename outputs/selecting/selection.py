@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,6 @@ from outputs.selecting.wish import Selection
 from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.queries.export import (
-    CorpusEntry,
     CorpusFilter,
     GroupTally,
     Wanted,
@@ -57,6 +56,10 @@ class SelectedDialogue:
     """The goal that an expert decided on; None: no expert did."""
     verified: frozenset[int] = frozenset()
     """Indices of the turns whose labels are those of a program that checks what is said."""
+    decided: Mapping[int, Collection[str]] = field(default_factory=dict)
+    """By index of a turn the dimensions on which an expert decided."""
+    beside: Mapping[int, Collection[str]] = field(default_factory=dict)
+    """By index of a turn on which an expert decided the dimensions whose labels most people gave."""
 
     @property
     def goal(self) -> str:
@@ -174,13 +177,14 @@ class OpenSelection:
             )
             for entry in entries:
                 dialogue, people, verified = entry.dialogue, frozenset[int](), frozenset[int]()
+                beside: Mapping[int, Collection[str]] = {}
                 scenario = run.scenario_of(dialogue.case)
                 run.material.refuse_odd(dialogue, scenario)
                 if dialogue.case.scenario_fingerprint in run.material.outdated:
                     self.outdated[scenario.id] += 1
                 if entry.people:
                     labelled = with_people_labels(run.scheme, dialogue, entry.people)
-                    dialogue, people = labelled.dialogue, labelled.turns
+                    dialogue, people, beside = labelled.dialogue, labelled.turns, labelled.beside
                     self.people_remarks.update(labelled.remarks)
                 if settled and self.selection.labels == "verifier":
                     dialogue, verified = with_verifier_labels(run.scheme, dialogue, run.annotations)
@@ -192,8 +196,10 @@ class OpenSelection:
                     run,
                     entry.adjudicated,
                     people,
-                    _expert_goal(run.scheme, entry),
+                    entry.expert_goal(run.scheme.assigned),
                     verified,
+                    entry.decided,
+                    beside,
                 )
 
     def _is_read(
@@ -219,17 +225,13 @@ class OpenSelection:
         """Whether a scenario of the runs is another scene than question and answer."""
         return any(not asks_and_answers(scenario) for scenario in self.scenarios)
 
-    def tallies(self) -> list[GroupTally]:
-        """Count all generated dialogues of the runs, selected or not, and their labels.
+    def tallies(self, *, by_case: bool = False) -> list[GroupTally]:
+        """Count all generated dialogues of the runs, selected or not, and their labels, by fact or case.
 
         They do not depend on verdicts or on what is selected, so that what is decided by them (the
         splits) is the same for every export of the same runs.
         """
-        return [
-            tally
-            for run in self.runs
-            for tally in (*run.corpus.tallies(), *run.corpus.label_tallies())
-        ]
+        return [one for run in self.runs for one in run.corpus.every_tally(by_case=by_case)]
 
     def every_dialogue(self) -> Iterator[Dialogue]:
         """Yield all generated dialogues of the runs, selected or not, as :meth:`tallies` counts them."""
@@ -338,8 +340,3 @@ def _new_name(name: str, taken: Set[str]) -> str:
     """Return a name that no run has yet."""
     numbered = (f"{name}-{number}" for number in count(2))
     return name if name not in taken else next(n for n in numbered if n not in taken)
-
-
-def _expert_goal(scheme: Scheme, entry: CorpusEntry) -> str | None:
-    goal = entry.settled.get(scheme.assigned)
-    return goal if isinstance(goal, str) else None

@@ -84,7 +84,7 @@ class TrainingSet:
     includes_deception: bool
     """Whether the export was asked for rows that train to deceive."""
     groups: Mapping[str, str]
-    """Scenarios, or ``scenario/fact``, by the split they are in."""
+    """Scenarios, ``scenario/fact`` or ``scenario/case``, by the split they are in."""
     files: Mapping[str, str]
     """The hash of every file of JSON lines, by its path in the folder."""
     defines_labels: bool = True

@@ -96,7 +96,7 @@ class Reader:
                 located, f"case.variation.{GOLD_AXIS}", "a gold line", "a line of another origin",
                 "gold lines are for measuring alone: no dialogue of a corpus holds one",
             )  # fmt: skip
-        variation, seed = row.case.variation, row.case.seed
+        variation, seed = row.variation, row.case.seed
         alike = (scenario.id, fact, goal, exchanges, language, *sorted(variation.items()), seed)
         repetition = max(self._seen[alike], row.case.repetition or 0)
         self._seen[alike] = repetition + 1
@@ -152,13 +152,14 @@ class Reader:
         return scenario, str(fact)
 
     def _situation(self, row: ImportRow, located: Located) -> Scenario:
-        # Whoever judges a goal has to know what the speaker knows; else there may be no secret.
-        needed = ("background", "fact") if self.scheme.assigned and row.is_pair else ("background",)
-        for name in needed:
+        # Whoever judges a goal has to know the scene, and of a pair what one of them keeps back.
+        needed = ("background", "fact") if row.is_pair else ("background",)
+        for name in needed if self.scheme.assigned else ():
             if not getattr(row, name):
                 _refuse(
-                    located, name, "nothing", "a scenario, or a background and a fact",
-                    "judges need to know the situation and what only the responder knows",
+                    located, name, "nothing", f"a scenario, or {' and '.join(f'a {n}' for n in needed)}",
+                    "judges need to know the situation and what only the responder knows"
+                    if row.is_pair else "judges of a goal need to know the situation",
                 )  # fmt: skip
         made = situation(row, self.scheme)
         if made.id not in self.situations and len(self.situations) >= MOST_SITUATIONS:

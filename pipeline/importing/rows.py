@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from scenarios.case import SOURCE
 from scenarios.dialogue import TurnKind
+from scenarios.fingerprint import content_id
 from scenarios.language_code import LanguageCode
 from scenarios.schemes.model import Identifier
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
@@ -16,6 +19,7 @@ from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 LONGEST_TEXT = 20_000
 """Characters of one utterance."""
 MOST_TURNS = 1_000
+LONGEST_ID = 200
 
 _ROLES = {
     "user": "initiator", "human": "initiator", "initiator": "initiator", "asker": "initiator",
@@ -24,13 +28,26 @@ _ROLES = {
 
 
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
+_LONGEST_KEY = 60
+
+
+def role_key(role: str) -> RoleKey:
+    """Return the name of a role as scenarios call roles: ``Judge Smith`` is ``judge_smith``.
+
+    Accents are left out. Of a name with letters that have no other spelling in ASCII a hash tells it
+    apart from others.
+    """
+    plain = unicodedata.normalize("NFKD", role.strip().casefold())
+    kept = _NO_LETTER.sub("_", "".join(c for c in plain if not unicodedata.combining(c))).strip("_")
+    lost = any(c.isalnum() and not c.isascii() for c in plain)
+    kept = kept[: _LONGEST_KEY - 9] + f"_{content_id(plain)[:8]}" if lost else kept[:_LONGEST_KEY]
+    return kept if kept[:1].isalpha() else f"role_{kept.strip('_')}".rstrip("_")
 
 
 def _role(value: object) -> object:
     """Understand the names that roles have elsewhere, and make an id of any other name."""
-    if isinstance(value, str):
-        plain = value.strip().casefold()
-        return _ROLES.get(plain) or _NO_LETTER.sub("_", plain).strip("_")
+    if isinstance(value, str) and any(map(str.isalnum, value)):
+        return _ROLES.get(value.strip().casefold()) or role_key(value)
     return value
 
 
@@ -65,6 +82,8 @@ class RowTurn(_Lenient):
     role: Annotated[Identifier, BeforeValidator(_role)] = Field(
         validation_alias=AliasChoices("role", "from", "speaker")
     )
+    called: str = Field("", validation_alias=AliasChoices("role", "from", "speaker"))
+    """The role as it is written."""
     text: Text = Field(validation_alias=AliasChoices("content", "text", "value"))
     kind: TurnKind | None = None
     labels: Annotated[dict[str, Any], BeforeValidator(_given)] = Field(default_factory=dict)
@@ -101,6 +120,10 @@ class ImportRow(_Lenient):
     turns: Annotated[tuple[RowTurn, ...], Field(min_length=1, max_length=MOST_TURNS)] = Field(
         validation_alias=AliasChoices("messages", "turns", "conversations")
     )
+    id: Annotated[str, Field(max_length=LONGEST_ID)] | int | None = Field(
+        None, validation_alias=AliasChoices("id", "dialogue_id", "conversation_id")
+    )
+    """What it is called where it comes from."""
     case: Annotated[RowCase, BeforeValidator(_case)] = RowCase()
     """The case in the long form; a mere id, as rows of a set have, says nothing here."""
     scenario: str | None = None
@@ -161,6 +184,12 @@ class ImportRow(_Lenient):
         return tuple(dict.fromkeys(turn.role for turn in self.turns))
 
     @property
+    def names(self) -> Mapping[RoleKey, str]:
+        """What its speakers are called: as it is written where their ids are spelled in another way."""
+        written = {turn.role: turn.called for turn in self.turns if not turn.called.isascii()}
+        return {role: written.get(role) or role.replace("_", " ") for role in self.speakers}
+
+    @property
     def is_pair(self) -> bool:
         """Whether it is question and answer: two roles in turn, the initiator first."""
         pair = (INITIATOR, RESPONDER)
@@ -189,6 +218,13 @@ class ImportRow(_Lenient):
     def named_scenario(self) -> str | None:
         """The id of the scenario that it says it is about."""
         return self.scenario or self.case.scenario
+
+    @property
+    def variation(self) -> Mapping[str, str]:
+        """What is to be told apart: the name of its source, and axes that a run of hipo drew."""
+        told = self.case.variation
+        by_hipo = "case" in self.model_fields_set  # then its id is one of ours
+        return told if by_hipo or self.id in (None, "") else {**told, SOURCE: str(self.id)}
 
     @property
     def leaves_roles_to_scenario(self) -> bool:

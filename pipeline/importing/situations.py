@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.importing.rows import ImportRow
+from pipeline.importing.rows import ImportRow, role_key
 from scenarios.fingerprint import content_id
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-from scenarios.terms import RESPONDER
+from scenarios.terms import INITIATOR, RESPONDER
 
 FACT = "given"
 """The id of the one fact such a scenario has."""
@@ -20,19 +19,15 @@ MOST_ROUNDS = 200
 
 
 def situation(row: ImportRow, scheme: Scheme) -> Scenario:
-    """Return the scenario that a row with a background of its own describes.
+    """Return the scenario that a row without one of its own describes.
 
     Rows that say the same about the situation, the people and the fact share one. Question and
     answer with a fact is a scenario of that kind; anything else has a flow of one phase.
-
-    Raises:
-        ValueError: the row has no background.
     """
-    if row.background is None:
-        raise ValueError("a situation needs a background")
+    background = row.background or NO_BACKGROUND
     if row.is_pair and row.fact is not None and scheme.assigned:
-        return _pair(row, scheme, row.background, row.fact)
-    return _flow(row, scheme, row.background)
+        return _pair(row, scheme, background, row.fact)
+    return _flow(row, scheme, background)
 
 
 def _pair(row: ImportRow, scheme: Scheme, background: str, fact: str) -> Scenario:
@@ -61,7 +56,7 @@ def _pair(row: ImportRow, scheme: Scheme, background: str, fact: str) -> Scenari
 
 def _flow(row: ImportRow, scheme: Scheme, background: str) -> Scenario:
     """Return a scenario whose one phase everybody speaks in; a fact is known to one of them."""
-    names = {"initiator": row.initiator, "responder": row.responder}
+    told_names = {INITIATOR: row.initiator, RESPONDER: row.responder}
     labelled = row.labelled_roles
     told = [scheme.id, background, *row.speakers, "", *labelled, row.about or "", row.fact or ""]
     # Who knows the fact: the responder, or else the first whose words are labelled.
@@ -72,10 +67,10 @@ def _flow(row: ImportRow, scheme: Scheme, background: str) -> Scenario:
             **_common(scheme, told, background, row.language or "en"),
             "roles": {
                 key: {
-                    **_role(names.get(key) or key.replace("_", " "), "Speaks.", "talk about it"),
+                    **_role(told_names.get(key) or name, "Speaks.", "talk about it"),
                     "labelled": key in labelled,
                 }
-                for key in row.speakers
+                for key, name in row.names.items()
             },
             "flow": [{"id": "conversation", "who": list(row.speakers)}],
             "facts": facts if row.fact else [],
@@ -84,10 +79,11 @@ def _flow(row: ImportRow, scheme: Scheme, background: str) -> Scenario:
 
 
 def _common(
-    scheme: Scheme, told: object, background: str, language: str = "en"
+    scheme: Scheme, told: Sequence[object], background: str, language: str
 ) -> dict[str, object]:
+    spoken = [{"language": language}] if language != "en" else []
     return {
-        "id": f"imported_{content_id(told)}",
+        "id": f"imported_{content_id([*told, *spoken])}",
         "scheme": scheme.id,
         "title": "An imported situation",
         "category": "imported",
@@ -123,7 +119,6 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     keys = {role: role_key(role) for role in told.names}
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
     content += [told.tag] if told.tag else []
-    content += [{"language": told.language}] if told.language != "en" else []
     return Scenario.model_validate(
         {
             **_common(scheme, content, told.background or NO_BACKGROUND, told.language),
@@ -145,12 +140,6 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
             ],
         }
     )
-
-
-def role_key(role: str) -> str:
-    """Return the name of a role as scenarios call roles: ``Judge Smith`` is ``judge_smith``."""
-    kept = re.sub(r"[^a-z0-9]+", "_", role.casefold()).strip("_")[:60]
-    return kept if kept[:1].isalpha() else f"role_{kept}".rstrip("_")
 
 
 def _role(name: str, description: str, aim: str) -> dict[str, str]:

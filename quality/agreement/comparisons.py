@@ -55,7 +55,8 @@ def compared(
     what a speaker declared: all of them are two selections of answers, joined by item.
 
     Args:
-        dimensions: what to compare on, in order; pairs that share no item of one are left out.
+        dimensions: what to compare on, in order; pairs that share no item of one are left out, and so
+            is anybody beside their own answers.
         of: the answers of the readers.
         others: those of the others, the reference; None: every two readers of the first.
         how: how intervals are bootstrapped over dialogues; 2,000 times from seed 42 if None.
@@ -71,6 +72,8 @@ def compared(
             for dimension in dimensions:
                 first = mine[reader].get(dimension.id, [])
                 second = theirs[other].get(dimension.id, [])
+                if reader == other and first == second:
+                    continue  # the same answers: nobody agrees with themselves
                 if {a.item for a in first} & {a.item for a in second}:
                     yield _comparison(dimension, (reader, first), (other, second), how)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,14 @@ from scenarios.text_file import read_text
 
 SHIPPED = Path(__file__).with_name("consent.md")
 PLACE = "{stored}"
+_BY_PROGRAM = (
+    "The dialogues were written by a computer program. Your answers show how far the labels of the "
+    "program can be trusted, and which dialogues should not be used."
+)
+_BROUGHT = (
+    "The dialogues were not written here: whoever asks you knows where they come from. Your answers show "
+    "what is done with the words, and how far people agree on it."
+)
 STORED = (
     "the name you give yourself on the next page (any name will do) and the language you choose",
     "a code made for you, under which your answers are kept",
@@ -44,22 +52,33 @@ class Consent:
     """Of the text as it was shown; stored with the agreement."""
 
 
-def load_consent(path: Path | None) -> Consent:
+def load_consent(path: Path | None, *, imported: bool = False) -> Consent:
     """Read the consent text: headings (``#``, ``##``), paragraphs and lists (``-``).
 
     The list of what is stored stands where ``{stored}`` is, or else at the end: a study can change
     every word but cannot leave that out.
 
+    Args:
+        path: of the text; None: the one that ships.
+        imported: whether all dialogues were: the text that ships then does not say who wrote them.
+
     Raises:
         UsageError: the file cannot be read, is empty, or has ``{stored}`` within a paragraph.
     """
-    path = path or SHIPPED
+    path, own = path or SHIPPED, path is not None
     text = read_text(path)
     if not text.strip():
         raise UsageError(f"the consent text {path} is empty", "write it, or leave --consent out")
     if PLACE not in text:
         text = f"{text.rstrip()}\n\n## What is stored\n\n{PLACE}\n"
     blocks = tuple(_block(part) for part in re.split(r"\n\s*\n", text) if part.strip())
+    if imported and not own:
+        blocks = tuple(
+            replace(one, lines=tuple(line.replace(_BY_PROGRAM, _BROUGHT) for line in one.lines))
+            if one.kind == "p"
+            else one
+            for one in blocks
+        )
     if not any(block.lines is STORED for block in blocks):
         raise UsageError(
             f"{path}: {PLACE} stands among other words, expected it alone: it becomes a list",

@@ -110,6 +110,8 @@ def check_incoming(
                 hint = suggestion(str(raw), offered_labels(dimension, study.hidden))
                 found = f"{raw!r} by {sheet.annotator}"
                 expected = f"an answer to {name!r}"
+                if dimension.measurement == "multi":
+                    expected = f"labels of {name!r}, with | between several"
                 problems.append(Problem(file, line, name, found, expected, hint))
             else:
                 labels.append(GivenLabel(turn, name, value))

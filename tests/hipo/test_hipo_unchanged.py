@@ -21,7 +21,7 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "bfb217f7324b0ac0f43451783cad074f81b8137644bea0d0cdd09e874120bfcb",
+        "53b564d3de1fea6937bdbdc9f204172180a5b7b4d20d56ca43da0a042f58dc2d",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],

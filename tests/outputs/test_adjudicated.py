@@ -11,6 +11,7 @@ import pytest
 
 from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
+from outputs.evaluation_items.rows import benchmark_item
 from outputs.export.export import export
 from outputs.kinds.export_kind import ExportOptions
 from outputs.selecting.selection import opened
@@ -18,6 +19,7 @@ from outputs.selecting.wish import Selection
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from pipeline.store.queries import export as queries
 from pipeline.store.queries.export import CorpusFilter, open_corpus
+from scenarios.located import Located
 from tests.outputs.corpora import SCHEME, exportable_run, rows_in
 from tests.outputs.sample_run import give_names
 
@@ -284,3 +286,19 @@ def test_what_experts_decided_is_looked_up_for_the_dialogues_that_are_read_alone
     with open_corpus(run) as corpus:
         entries = list(corpus.entries(CorpusFilter(), adjudicated=True))
     assert [sorted(entry.adjudicated) for entry in entries if entry.adjudicated] == [[TURN]]
+
+
+def test_what_the_expert_did_not_decide_on_is_still_called_declared(tmp_path, run, first, declared):
+    decide(run, {"veracity": other("veracity", declared["veracity"])})
+    done = exported(tmp_path, run)
+    [row] = [
+        row
+        for row in rows_in(done.folder)
+        if (row["case"], row["turn"], row["aspect"]) == (first.case.id, TURN, "utterance")
+    ]
+    assert row["sources"] == {
+        "intention": "speaker", "veracity": "expert", "illocutionary": "speaker",
+    }  # fmt: skip
+    item = benchmark_item(Located(row, "set"), SCHEME)
+    assert set(item.references["adjudicated"]) == {"veracity"}
+    assert set(item.references["declared"]) == {"intention", "illocutionary", "goal"}

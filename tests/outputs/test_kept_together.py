@@ -201,7 +201,7 @@ def test_scenarios_that_a_run_gets_while_it_is_exported_are_left_out_of_account(
     options = ExportOptions("dialogues", fractions=(0.5, 0.5, 0.0))
     with opened(Selection((run,), verdict="any")) as found:
         earlier = [one for one in found.tallies() if one.scenario != scenarios[0].id]
-        monkeypatch.setattr(OpenSelection, "tallies", lambda _: earlier)
+        monkeypatch.setattr(OpenSelection, "tallies", lambda _, **__: earlier)
         plan = planned_splits(found, options)
     assert plan.groups.keys() == {s.id for s in scenarios[1:]}
     assert plan.across == 3

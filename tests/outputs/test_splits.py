@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,15 +18,16 @@ from outputs.kinds.split_shares import SPLITS, checked_fractions
 from outputs.selecting.wish import Selection
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
-from tests.factories import make_run, make_scenario
+from tests.factories import make_case, make_run, make_scenario
 from tests.outputs.corpora import SCHEME
 
+CASE = make_case()
 NAMES = st.text("abcdef", min_size=1, max_size=3)
 TALLIES = st.lists(
     st.builds(
         GroupTally,
         scenario=NAMES,
-        fact=NAMES,
+        part=NAMES,
         dimension=st.sampled_from([None, "veracity"]),
         label=st.sampled_from(["x", "y", "z"]),
         n=st.integers(1, 50),
@@ -43,7 +45,7 @@ def categories(tallies):
 @given(TALLIES, st.sampled_from(["scenario", "fact"]), FRACTIONS, st.integers(0, 5))
 def test_every_group_is_in_one_split_and_every_split_has_a_group(tallies, by, shares, seed):
     fractions = checked_fractions(shares)
-    groups = {t.scenario if by == "scenario" else f"{t.scenario}/{t.fact}" for t in tallies}
+    groups = {t.scenario if by == "scenario" else f"{t.scenario}/{t.part}" for t in tallies}
     used = [split for split, share in zip(SPLITS, shares, strict=True) if share]
 
     def plan():
@@ -60,8 +62,9 @@ def test_every_group_is_in_one_split_and_every_split_has_a_group(tallies, by, sh
     assert set(found.groups.values()) == set(used) == set(found.splits)
     assert found == plan()
     for tally in tallies:
-        key = tally.scenario if by == "scenario" else f"{tally.scenario}/{tally.fact}"
-        assert found.split_of(tally.scenario, tally.fact) == found.groups[key]
+        key = tally.scenario if by == "scenario" else f"{tally.scenario}/{tally.part}"
+        case = replace(CASE, scenario=tally.scenario, fact=tally.part)
+        assert found.split_of(case) == found.groups[key]
 
 
 @pytest.mark.parametrize(("by", "facts", "finer"), [
@@ -169,7 +172,13 @@ def tagged(*tags_of_each):
 def test_where_each_scenario_has_one_tag_splits_have_all_tags_alike():
     tags = one_tag_each(tagged(*([("peer",)] * 20 + [("above",)] * 12 + [("below",)] * 8)))
     plan = plan_splits(
-        even(), {}, situations={}, by="scenario", fractions=(0.5, 0.25, 0.25), seed=3, tags=tags
+        even(),
+        {},
+        situations={},
+        by="scenario",
+        fractions=(0.5, 0.25, 0.25),
+        seed=3,
+        spread={"tag": tags},
     )
     found = Counter((split, tags[scenario]) for scenario, split in plan.groups.items())
     for split, share in (("train", 0.5), ("validation", 0.25), ("test", 0.25)):
@@ -185,7 +194,7 @@ def test_what_was_not_there_when_splits_were_made_is_not_guessed():
     tallies = even(3)
     plan = plan_splits(tallies, {}, situations={}, by="scenario", fractions=(1, 0, 0), seed=0)
     with pytest.raises(RunError, match="was added to the run"):
-        plan.split_of("new", "f")
+        plan.split_of(replace(CASE, scenario="new"))
 
 
 @pytest.mark.parametrize("shares", [(0, 0, 0), (1, -1, 1), (1, 2), (float("inf"), 1, 1)])

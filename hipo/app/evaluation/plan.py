@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, cast, get_args
 
 from hipo.app.evaluation.chosen_items import chosen_items
@@ -80,6 +80,8 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
     drawn: DrawnEvenly | None = None
     if settings.n is not None:
         dimension = _drawn_over(settings, items.scheme, prompts, pools)
+        whole, pools = pools, [_labelled_items(pool, dimension) for pool in pools]
+        items = replace(items, notes=(*items.notes, *_left_out(dimension, whole, pools)))
         draws = [_drawn(pool, settings.n, dimension, settings.seed) for pool in pools]
         pools = [pool for pool, _ in draws]
         drawn = DrawnEvenly(
@@ -216,14 +218,16 @@ def _drawn_over(
     prompts: Sequence[TaskPrompts],
     pools: Sequence[tuple[EvaluationItem, ...]],
 ) -> str:
-    """Return the dimension over whose classes items are drawn: every item has a label of it."""
+    """Return the dimension over whose classes items are drawn: items of every task have a label of it.
+
+    Where none is named, that is the first of which most items have one.
+    """
     if settings.balance is not None:
         dimension = settings.balance
         for one, pool in zip(prompts, pools, strict=True):
             if dimension not in _labelled(scheme, [pool]):
                 raise UsageError(
-                    f"--balance {dimension}: not every item of the task {one.task.id} has one label"
-                    " of it",
+                    f"--balance {dimension}: no item of the task {one.task.id} has one label of it",
                     f"balance by one of: {', '.join(_labelled(scheme, [pool])) or 'nothing'};"
                     " or evaluate this task apart",
                 )
@@ -231,17 +235,36 @@ def _drawn_over(
     labelled = _labelled(scheme, pools)
     if not labelled:
         raise UsageError(
-            "there is no dimension of which every item has a label, so -n cannot draw evenly",
+            "there is no dimension of which items of every task have one label, so -n cannot draw evenly",
             "leave -n out, or evaluate one task at a time",
         )
-    return labelled[0]
+    return max(labelled, key=lambda name: labelled[name])
 
 
-def _labelled(scheme: Scheme, pools: Sequence[tuple[EvaluationItem, ...]]) -> list[str]:
-    """Return the dimensions of which every item has one label, the goal first."""
+def _labelled(scheme: Scheme, pools: Sequence[tuple[EvaluationItem, ...]]) -> dict[str, int]:
+    """Return the dimensions of which items of every task have one label, and how many; the goal first."""
     goal = [scheme.assigned] if scheme.assigned else []
     names = dict.fromkeys([*goal, *(d.id for d in scheme.dimensions if d.measurement != "multi")])
-    return [name for name in names if all(item.label(name) for pool in pools for item in pool)]
+    counts = {name: [len(_labelled_items(pool, name)) for pool in pools] for name in names}
+    return {name: sum(found) for name, found in counts.items() if all(found)}
+
+
+def _labelled_items(pool: tuple[EvaluationItem, ...], dimension: str) -> tuple[EvaluationItem, ...]:
+    return tuple(item for item in pool if item.label(dimension))
+
+
+def _left_out(
+    dimension: str,
+    whole: Sequence[tuple[EvaluationItem, ...]],
+    drawn_from: Sequence[tuple[EvaluationItem, ...]],
+) -> Iterator[str]:
+    """Say how many items are in no draw, since nobody knows their class."""
+    everything, kept = sum(map(len, whole)), sum(map(len, drawn_from))
+    if kept < everything:
+        yield (
+            f"drawn evenly over {dimension}, of which {everything - kept:,} of {everything:,} items"
+            " have no label: they are left out, and reweighted figures are of the others"
+        )
 
 
 def _drawn(
@@ -251,7 +274,7 @@ def _drawn(
     keys = {item.id: f"{item.case}/{item.arm}/{item.turn}" for item in pool}
     if len(set(keys.values())) < len(pool):
         keys = {item.id: item.id for item in pool}
-    classes = {keys[item.id]: item.label(dimension) or "" for item in pool}
+    classes = {keys[item.id]: str(item.label(dimension)) for item in pool}
     draw = draw_evenly(classes, n, dimension=dimension, seed=seed)
     chosen = set(draw.items)
     return tuple(item for item in pool if keys[item.id] in chosen), draw

@@ -75,7 +75,7 @@ class ExportArguments(TypedDict, total=False):
     goal_of_lines: bool
     """Whether the goal is asked for where a single line is shown (sft of labels)."""
     split_by: SplitBy
-    """What no two splits share, ``scenario`` (default) or ``fact``."""
+    """What no two splits share, ``scenario`` (default), ``fact``, or ``dialogue`` (of imported ones)."""
     fractions: Sequence[float]
     """Shares of train, validation and test; left out: those of the kind."""
     seed: int

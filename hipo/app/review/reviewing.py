@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.review.attention import attention_mixing
+from pipeline.importing.imported_run import STRATEGY as IMPORTED
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
@@ -59,6 +60,12 @@ def run_material(folder: Path) -> RunMaterial:
         return load_material(store)
 
 
+def _is_imported(folder: Path) -> bool:
+    """Return whether all dialogues of a run were brought in from files."""
+    with RunStore.open(folder, readonly=True) as store:
+        return all(state.arm.strategy == IMPORTED for state in store.state().arms)
+
+
 def open_review(
     folder: Path,
     options: ReviewOptions,
@@ -79,7 +86,7 @@ def open_review(
     store = ReviewStore.open(folder)
     try:
         # What may be refused comes first: a study that is begun keeps the options it began with.
-        consent = load_consent(options.consent)
+        consent = load_consent(options.consent, imported=_is_imported(folder))
         translations = Translations.load(options.translations)
         access = access_of(store.people.accounts())
         material = run_material(folder)

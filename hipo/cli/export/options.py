@@ -80,7 +80,7 @@ SPLIT_BY = typer.Option(
     "scenario",
     "--split-by",
     rich_help_panel=OptionGroup.SPLITS,
-    help="What no two splits share.",
+    help="What no two splits share; dialogue: imported dialogues one by one.",
 )
 SPLITS = typer.Option(
     None,

@@ -32,10 +32,11 @@ def oddities_as_json(table: CheckedTable | None) -> dict[str, Any]:
     }
 
 
-def oddity_lines(table: CheckedTable) -> Iterator[str]:
+def oddity_lines(table: CheckedTable, *, all_of_them: str = "--json") -> Iterator[str]:
     """Yield what became of the rows of every file, and what was odd, some of each kind.
 
-    Without a map it is said first what the columns were taken for.
+    Without a map it is said first what the columns were taken for. ``all_of_them`` is the option that
+    prints every oddity.
     """
     if table.map == PLAIN:
         yield one_line(f"without a map: {table.scheme.title}", _WIDTH)
@@ -50,4 +51,4 @@ def oddity_lines(table: CheckedTable) -> Iterator[str]:
         some = [oddity for oddity in table.oddities if oddity.code == code]
         yield from (f"  {one_line(str(oddity), _WIDTH)}" for oddity in some[:MOST_SHOWN])
         if count > MOST_SHOWN:
-            yield f"  ... and {count - MOST_SHOWN:,} more of {code}, all of them in --json"
+            yield f"  ... and {count - MOST_SHOWN:,} more of {code}, all of them in {all_of_them}"

@@ -35,7 +35,10 @@ def show(
     *,
     run: str = RUN,
     dialogue: str | None = typer.Argument(
-        None, metavar="[ID]", help="A dialogue's id or its beginning; without it, they are listed."
+        None,
+        metavar="[ID]",
+        help="A dialogue's id or its beginning, or what an imported one is called in its file; "
+        "without it, they are listed.",
     ),
     trace: bool = typer.Option(
         False, "--trace", help="Candidates with their scores, or attempts with their critiques."

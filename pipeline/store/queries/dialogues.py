@@ -12,6 +12,7 @@ from pipeline.store.annotations import Key, as_json
 from pipeline.store.queries.endings import ENDING_COLUMNS, CaseStatus, Ending, ending_from
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.sqlite import parsing
+from scenarios.case import SOURCE
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 
@@ -34,7 +35,14 @@ _ENDINGS_OF_CASE = f"""
         and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit ?
     """
 
-
+_ENDINGS_OF_SOURCE = f"""
+    select {ENDING_COLUMNS} where c.variation <> '[]' and exists (
+        select 1 from json_each(c.variation) j where json_extract(j.value, '$[0]') = '{SOURCE}'
+            and (json_extract(j.value, '$[1]') = :name
+                or substr(json_extract(j.value, '$[1]'), -length(:name) - 1) = '/' || :name))
+    order by d.case_seq, d.arm_seq limit :most
+    """  # noqa: S608 - constants only
+"""Of a table the file stands before the name."""
 _VARIES_BY = """
     select exists (select 1 from cases c, json_each(c.variation) j
         where c.variation <> '[]' and json_extract(j.value, '$[0]') = ?)"""
@@ -126,6 +134,8 @@ class DialogueReader:
     def dialogue(self, dialogue: str) -> Dialogue:
         """Return one dialogue by its id, ``case/arm`` or unambiguous beginnings of them.
 
+        An imported one is found by what it is called where it comes from, too.
+
         Raises:
             UsageError: none or several dialogues have this id, or the case failed.
         """
@@ -159,7 +169,9 @@ class DialogueReader:
         return "" if stored is None else f"\n{stored[0].rstrip()}"
 
     def _find(self, dialogue: str) -> _EndingRow:
-        rows = self._beginning(dialogue, _SHOWN_OF_MANY + 1)
+        rows = self._beginning(dialogue, _SHOWN_OF_MANY + 1) or self._called(
+            dialogue, _SHOWN_OF_MANY + 1
+        )
         if not rows:
             raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
         if len(rows) > 1:
@@ -176,6 +188,10 @@ class DialogueReader:
         case, _, arm = dialogue.partition("/")
         wanted = (case, case, arm, arm, most)
         return self._reader.execute(_ENDINGS_OF_CASE, wanted).fetchall() if case else []
+
+    def _called(self, name: str, most: int) -> list[Sequence[Any]]:
+        """Return the rows of imported dialogues of this name."""
+        return self._reader.execute(_ENDINGS_OF_SOURCE, {"name": name, "most": most}).fetchall()
 
     def _read(self, rows: Sequence[Sequence[Any]]) -> list[_EndingRow]:
         with parsing(self._reader, "a case"):

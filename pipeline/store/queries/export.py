@@ -58,7 +58,7 @@ _VERDICTS = f"""
     from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
     where d.status = 'generated' and d.seq <= :dialogues and {_FILTERS} group by 1 order by 1"""  # noqa: S608
 _GROUPS = """
-    select c.scenario, c.fact, c.goal, count(*)
+    select c.scenario, {part}, c.goal, count(*)
     from dialogues d join cases c on c.seq = d.case_seq
     where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
 _LANGUAGES = """
@@ -69,7 +69,7 @@ _LANGUAGES = """
 # Labels are those of speakers and, where dialogues were imported with them, of annotators and gold:
 # they are there from the first export on, as those of later reviews are not.
 _LABEL_GROUPS = f"""
-    select c.scenario, c.fact, x.id, l.value, count(*)
+    select c.scenario, {{part}}, x.id, l.value, count(*)
     from dialogues d cross join cases c on c.seq = d.case_seq
         cross join annotations l on l.dialogue = +d.seq and l.source in (
             select seq from label_sources where seq = {DECLARED_SOURCE}
@@ -125,19 +125,27 @@ class CorpusEntry:
     verdict: Verdict | None
     adjudicated: frozenset[int] = frozenset()
     """Indices of turns with labels that an expert decided on; always empty if they were not read."""
+    decided: DecidedLabels = field(default_factory=dict)
+    """By index of the turn what an expert decided on; empty if it was not read."""
     settled: Mapping[str, LabelValue] = field(default_factory=dict)
     """By dimension, what an expert decided on the dialogue as a whole; empty if it was not read."""
     people: Mapping[int, Readings] = field(default_factory=dict)
     """By index of the turn, what people said on dimensions that no speaker declared; empty if it was
     not read."""
 
+    def expert_goal(self, assigned: str) -> str | None:
+        """Return what an expert decided on the dimension that is assigned; None: nothing."""
+        goal = self.settled.get(assigned)
+        return goal if isinstance(goal, str) else None
+
 
 @dataclass(frozen=True, slots=True)
 class GroupTally:
-    """How many dialogues, or labels of one kind, a scenario and fact have."""
+    """How many dialogues, or labels of one kind, a scenario and fact have, or a case."""
 
     scenario: str
-    fact: str
+    part: str
+    """Of the scenario: a fact, or a case where cases are counted."""
     dimension: str | None
     """None: ``label`` is the goal and dialogues are counted."""
     label: str
@@ -212,6 +220,7 @@ class CorpusReader:
             for seq, case, arm, verdict, config_epoch in page:
                 dialogue = Dialogue(case, arm, tuple(turns[seq]), config_epoch)
                 experts, settled = _NO_TURNS, _NOTHING
+                by_turn: DecidedLabels = {}
                 if adjudicated and seq in self._decided:
                     by_turn = self._decided[seq]
                     settled = by_turn.get(_WHOLE, _NOTHING)
@@ -221,28 +230,34 @@ class CorpusReader:
                         if turn.tactic and turn.index in by_turn
                     )
                 people = self._people.get(seq, {}) if adjudicated else {}
-                yield CorpusEntry(dialogue, verdict, experts, settled, people)
+                yield CorpusEntry(dialogue, verdict, experts, by_turn, settled, people)
 
     def verdict_counts(self, kept: CorpusFilter) -> Counter[Verdict | None]:
         """Count the dialogues that pass by their newest verdict; None: nobody has decided."""
         fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
         return Counter(dict(self._reader.execute(_VERDICTS, fixed).fetchall()))
 
-    def tallies(self) -> list[GroupTally]:
-        """Count every generated dialogue by scenario, fact and goal, whatever the verdict."""
-        rows = self._reader.execute(_GROUPS, (self._dialogues,))
-        return [GroupTally(scenario, fact, None, goal, n) for scenario, fact, goal, n in rows]
+    def tallies(self, *, by_case: bool = False) -> list[GroupTally]:
+        """Count every generated dialogue by scenario, fact (or case) and goal, whatever the verdict."""
+        rows = self._reader.execute(_GROUPS.format(part=_part(by_case)), (self._dialogues,))
+        return [GroupTally(scenario, part, None, goal, n) for scenario, part, goal, n in rows]
 
     def languages(self) -> list[str]:
         """Return the codes of the languages that there are dialogues in."""
         rows = self._reader.execute(_LANGUAGES, (self._dialogues,))
         return [code for (code,) in rows]
 
-    def label_tallies(self) -> list[GroupTally]:
-        """Count declared and imported labels by scenario and fact, in a sample evenly drawn where there are many."""
+    def every_tally(self, *, by_case: bool = False) -> list[GroupTally]:
+        """Count dialogues and labels; see :meth:`tallies` and :meth:`label_tallies`."""
+        return [*self.tallies(by_case=by_case), *self.label_tallies(by_case=by_case)]
+
+    def label_tallies(self, *, by_case: bool = False) -> list[GroupTally]:
+        """Count declared and imported labels by scenario and fact (or case), many in an even sample."""
         step = max(1, self._dialogues // SAMPLE)
-        rows = self._reader.execute(_LABEL_GROUPS, (self._dialogues, step))
-        return [GroupTally(*row) for row in rows]
+        statement = _LABEL_GROUPS.format(part=_part(by_case))
+        return [
+            GroupTally(*row) for row in self._reader.execute(statement, (self._dialogues, step))
+        ]
 
 
 @contextmanager
@@ -256,6 +271,10 @@ def open_corpus(folder: Path) -> Iterator[CorpusReader]:
     with closing(connect_readonly(path)) as connection:
         check_current(connection, path)
         yield CorpusReader(connection)
+
+
+def _part(by_case: bool) -> str:
+    return "c.id" if by_case else "c.fact"
 
 
 def _values(kept: CorpusFilter) -> dict[str, str | None]:

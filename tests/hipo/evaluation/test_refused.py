@@ -42,7 +42,7 @@ MISTAKES = {
     "balance alone": (("SET", *TASK, *MODEL, "--balance", "goal"), "give -n, too"),
     "no such class": (
         ("SET", "--task", "hipo-conversation", *MODEL, "-n", "4", "--balance", "veracity"),
-        "not every item of the task hipo-conversation has one label of it",
+        "no item of the task hipo-conversation has one label of it",
     ),
     "any of a set": (("SET", *TASK, *MODEL, "--any"), "--any is for runs"),
     "another scheme": (

@@ -219,7 +219,14 @@ async def test_what_many_labels_have_in_common_is_held_once(number):
         assert getattr(one, part) is getattr(other, part)
 
 
-@pytest.mark.parametrize("query", [export._LABEL_GROUPS, report._WANTED, report._JUDGE_PAIRS])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(export._LABEL_GROUPS.format(part=export._part(by)) for by in (False, True)),
+        report._WANTED,
+        report._JUDGE_PAIRS,
+    ],
+)
 def test_labels_of_a_dialogue_are_sought_by_its_number_and_no_range_of_them(tmp_path, query):
     begun(tmp_path).close()
     with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
