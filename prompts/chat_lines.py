@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from prompts.environment import Templates
+from prompts.prompt import role_tag
 from prompts.question import Message
 from prompts.role_views import InitiatorView, ResponderView
-from prompts.speaker_view import SpeakerView, speaker_name
+from prompts.speaker_view import SpeakerView
 from scenarios.dialogue import History, Wanted
 from scenarios.terms import RoleKey
 
@@ -86,7 +87,7 @@ def chat(
     said: list[tuple[str, str]] = []
     for speaker, text in history:
         own = speaker == role
-        line = text if own or not several else f"{speaker_name(speaker)}: {text}"
+        line = text if own or not several else f"{role_tag(speaker)}: {text}"
         who = "assistant" if own else "user"
         if said and said[-1][0] == who:
             said[-1] = (who, f"{said[-1][1]}\n{line}")

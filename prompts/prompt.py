@@ -147,5 +147,5 @@ def _speaker(role: RoleKey, name: str | None) -> str:
 
 
 def role_tag(role: RoleKey) -> str:
-    """Return how templates print who says a line: the id of the role in capitals."""
+    """Return what a role is called where prompts print what was said: ``POLICE OFFICER``."""
     return role.replace("_", " ").upper()

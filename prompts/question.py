@@ -47,6 +47,11 @@ class Question(Generic[Out_co]):
     frame: Callable[[], str] | None = field(default=None, compare=False)
     """Words what is added to the task for a model that will not play; None where nothing is."""
 
+    @property
+    def size(self) -> int:
+        """How long the messages are together, in bytes of UTF-8."""
+        return sum(len(message.content.encode()) for message in self.messages)
+
     def repair(self, answer: str, reasons: Sequence[str]) -> Question[Out_co]:
         """Return the question that sends an answer back with what is wrong with it.
 

@@ -10,6 +10,7 @@ from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.openings import opening_lines
 from scenarios.quick_records import quickly_made
+from scenarios.schemes.dimension import Label
 from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Fact, Scenario
@@ -107,12 +108,7 @@ def responder_view(
             f"fact {fact.id!r} of scenario {scenario.id!r} belongs to the {fact.owner}",
             "a dialogue needs a fact that the responder alone knows",
         )
-    goal = next((label for label in scheme.goal.labels if label.id == case.goal), None)
-    if goal is None:
-        raise UsageError(
-            f"scheme {scheme.id!r} has no goal {case.goal!r}",
-            f"labels of {scheme.assigned}: {', '.join(scheme.goal.values)}",
-        )
+    goal = assigned_goal(scheme, case)
     claimed, untrue = _claims(scenario, case, fact)
     return ResponderView(
         situation=scenario.background,
@@ -133,6 +129,21 @@ def responder_view(
         claimed=claimed,
         untrue=untrue,
         believed=_covers(scenario, fact) if goal.id in (misleading_goals(scheme) or ()) else (),
+    )
+
+
+def assigned_goal(scheme: Scheme, case: Case) -> Label:
+    """Return the goal that a case assigns.
+
+    Raises:
+        UsageError: the scheme has no such goal.
+    """
+    for label in scheme.goal.labels:
+        if label.id == case.goal:
+            return label
+    raise UsageError(
+        f"scheme {scheme.id!r} has no goal {case.goal!r}",
+        f"labels of {scheme.assigned}: {', '.join(scheme.goal.values)}",
     )
 
 

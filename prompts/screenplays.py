@@ -9,13 +9,12 @@ from typing import Final
 
 from prompts.environment import Templates
 from prompts.objections import against_draft
-from prompts.prompt import Prompt, make_prompt
+from prompts.prompt import Prompt, make_prompt, role_tag
 from prompts.question import Question
 from prompts.scheme_text import DimensionText, scheme_rules
 from prompts.script_answers import Script, ScriptForm, script_form
 from prompts.script_view import ScriptView
 from prompts.speaker_scheme import speaker_scheme
-from prompts.speaker_view import speaker_name
 from scenarios.schemes.model import Scheme
 from scenarios.terms import RoleKey
 
@@ -79,7 +78,7 @@ def _told(scheme: Scheme, labelled: Sequence[RoleKey]) -> dict[str, object]:
     for role in labelled:
         dimensions = speaker_scheme(scheme, role).dimensions
         if dimensions:
-            groups.setdefault(dimensions, []).append(speaker_name(role))
+            groups.setdefault(dimensions, []).append(role_tag(role))
     return {
         "goal": of_any.goal if labelled else None,
         "terms": of_any.terms,

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Final
 
 from prompts.answer_fields import ABSENT, Findings, value_of
+from prompts.prompt import role_tag
 from prompts.responses import ResponseFormat, utterance_format
 from prompts.script_view import ScriptTurn
 from prompts.speaker_answers import speaker_format
-from prompts.speaker_view import speaker_name
 from prompts.tolerant_json import Answer, squash
 from scenarios.dialogue import Draft
 from scenarios.plural import plural
@@ -63,14 +63,14 @@ def script_form(scheme: Scheme, cast: Mapping[RoleKey, bool], words: int = 0) ->
     forms: dict[RoleKey, ResponseFormat[object]] = {
         role: labelled.get(role, plain) for role in cast
     }
-    items = [_schema(speaker_name(role), form) for role, form in forms.items()]
+    items = [_schema(role_tag(role), form) for role, form in forms.items()]
     schema = {
         "type": "object",
         "properties": {TURNS: {"type": "array", "items": {"anyOf": items}}},
         "required": [TURNS],
         "additionalProperties": False,
     }
-    shapes = ",\n".join(_shape(speaker_name(role), form) for role, form in forms.items())
+    shapes = ",\n".join(_shape(role_tag(role), form) for role, form in forms.items())
     skeleton = f'{{\n  "{TURNS}": [\n{shapes}\n  ]\n}}'
     bounds = {key: bound for form in forms.values() for key, bound in form.bounds.items()}
     base = ResponseFormat(

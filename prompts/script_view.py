@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from prompts.speaker_view import SpeakerView, speaker_name, speaker_view
+from prompts.prompt import role_tag
+from prompts.speaker_view import SpeakerView, speaker_view
 from scenarios.case import Case
 from scenarios.dialogue import Wanted
 from scenarios.flow import PlannedTurn
@@ -35,7 +36,7 @@ class ScriptTurn:
     @property
     def speaker(self) -> str:
         """What the role is called in the prompt."""
-        return speaker_name(self.key)
+        return role_tag(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +146,7 @@ def _parts(scenario: Scenario) -> tuple[ScriptPart, ...]:
         ScriptPart(
             phase.id.replace("_", " "),
             phase.brief or "",
-            tuple(
-                (speaker_name(role), way) for role, ways in phase.strategies.items() for way in ways
-            ),
+            tuple((role_tag(role), way) for role, ways in phase.strategies.items() for way in ways),
             phase.length.told if phase.length else "",
         )
         for phase in scenario.flow

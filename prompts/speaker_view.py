@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompts.languages import described_language
-from prompts.role_views import restricted_labels
+from prompts.prompt import role_tag
+from prompts.role_views import assigned_goal, restricted_labels
 from scenarios.case import Case
-from scenarios.errors import UsageError
 from scenarios.flow import PlannedTurn
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
@@ -82,17 +82,12 @@ class SpeakerView:
     @property
     def speaker(self) -> str:
         """What the role is called where prompts print a conversation."""
-        return speaker_name(self.key)
+        return role_tag(self.key)
 
     @property
     def names(self) -> dict[RoleKey, str]:
         """What to write beside each speaker of the conversation, to tell them apart."""
         return {self.speaker: "you", **{other.speaker: other.role for other in self.others}}
-
-
-def speaker_name(role: RoleKey) -> str:
-    """Return what a role is called where prompts print a conversation: ``POLICE OFFICER``."""
-    return role.replace("_", " ").upper()
 
 
 def speaker_view(
@@ -110,7 +105,7 @@ def speaker_view(
     """
     own, phase = scenario.roles[planned.role], planned.phase
     known = scenario.private(planned.role)
-    goal, definition = _goal(scheme, case) if own.labelled else ("", "")
+    goal = assigned_goal(scheme, case) if own.labelled and scheme.assigned else None
     return SpeakerView(
         situation=scenario.background,
         key=planned.role,
@@ -118,21 +113,21 @@ def speaker_view(
         description=own.description,
         aim=own.aim,
         others=tuple(
-            Other(speaker_name(key), other.name, other.description, other.speaks)
+            Other(role_tag(key), other.name, other.description, other.speaks)
             for key, other in scenario.roles.items()
             if key != planned.role
         ),
         language=described_language(case.language),
         voice=own.voice or "",
         labelled=own.labelled,
-        goal=goal,
-        goal_definition=definition,
+        goal=goal.id if goal else "",
+        goal_definition=goal.definition if goal else "",
         private=tuple((fact.about, fact.text) for fact in known if not fact.also_known_by),
         shared=tuple(
             SharedFact(
                 fact.about,
                 fact.text,
-                tuple(speaker_name(key) for key in fact.knowers if key != planned.role),
+                tuple(role_tag(key) for key in fact.knowers if key != planned.role),
             )
             for fact in known
             if fact.also_known_by
@@ -147,16 +142,4 @@ def speaker_view(
         rounds=planned.rounds,
         length=phase.length.told if phase and phase.length else "",
         words=phase.length.words[1] if phase and phase.length else 0,
-    )
-
-
-def _goal(scheme: Scheme, case: Case) -> tuple[str, str]:
-    if not scheme.assigned:
-        return "", ""
-    for label in scheme.goal.labels:
-        if label.id == case.goal:
-            return label.id, label.definition
-    raise UsageError(
-        f"scheme {scheme.id!r} has no goal {case.goal!r}",
-        f"labels of {scheme.assigned}: {', '.join(scheme.goal.values)}",
     )

@@ -10,12 +10,12 @@ from typing import Final
 from prompts.drafts import draft_variables
 from prompts.environment import Templates
 from prompts.objections import against_draft, against_utterance
-from prompts.prompt import Prompt, make_prompt, transcript
+from prompts.prompt import Prompt, make_prompt, role_tag, transcript
 from prompts.question import Question
 from prompts.responses import critique_format, utterance_format
 from prompts.speaker_answers import speaker_format
 from prompts.speaker_scheme import speaker_scheme
-from prompts.speaker_view import SpeakerView, speaker_name
+from prompts.speaker_view import SpeakerView
 from scenarios.dialogue import Critique, Draft, History, Wanted
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.spoken import spoken_dimensions
@@ -129,6 +129,6 @@ _SOME_ROLE: Final = "speaker"
 
 
 def _variables(view: SpeakerView, history: History, wanted: Wanted) -> Mapping[str, object]:
-    spoken = tuple((speaker_name(role), text) for role, text in history)
+    spoken = tuple((role_tag(role), text) for role, text in history)
     said = transcript(spoken, view.names)
     return {"view": view, "history": said, "wanted": wanted}

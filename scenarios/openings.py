@@ -8,6 +8,7 @@ from typing import Final
 
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import GoalOpening
+from scenarios.plural import first_of
 from scenarios.quick_records import quickly_made
 from scenarios.spec import Fact, Scenario
 from scenarios.terms import Openings, RoleKey
@@ -107,8 +108,7 @@ def _states(scenario: Scenario, goal: str) -> bool:
 
 def _listed(names: Sequence[str]) -> str:
     """Name the first of some scenarios, and count the others."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"scenario{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{more}"
+    return f"scenario{'s' if len(names) > 1 else ''} {first_of(names, NAMED)}"
 
 
 def choices(scenario: Scenario, fact: str, kind: Openings) -> dict[str, tuple[int, ...]]:

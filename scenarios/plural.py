@@ -33,3 +33,9 @@ def enumerated(names: Sequence[str]) -> str:
     """Return ``Ann``, ``Ann and Ben``, ``Ann, Ben and Cleo``."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return ``Ann, Ben and 3 more``: the first of some names, and how many others there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from scenarios.plural import first_of
 from scenarios.spec import Evidence, Scenario
 
 
@@ -54,9 +55,8 @@ def told(left_out: Mapping[str, Sequence[str]]) -> str:
     if not count:
         return ""
     names = list(left_out)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     facts = f"{count} fact{'s' if count > 1 else ''}"
-    scenarios = f"scenario{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{more}"
+    scenarios = f"scenario{'s' if len(names) > 1 else ''} {first_of(names, NAMED)}"
     return f"real names stand beside documented facts only: {facts} of {scenarios} left out"
 
 

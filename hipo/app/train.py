@@ -214,7 +214,7 @@ def _unbegin(folder: Path) -> None:
 
 def _check_same(folder: Path, record: TrainingRecord) -> None:
     if not (folder / RECORD).is_file():
-        if all(path.name == "run.lock" for path in folder.iterdir()):
+        if all(path.name == LOCK for path in folder.iterdir()):
             return  # was stopped before anything was decided
         raise UsageError(
             f"{folder} holds something that is not a training", "choose a new folder with -o"

@@ -11,7 +11,7 @@ from typing import Final
 
 from hipo.app.estimates.playing import BYTES_PER_TOKEN
 from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.models.resolution import ModelUse, resolve_model
+from hipo.app.models.resolution import ModelUse, check_budget, resolve_model
 from hipo.app.preparation.executors import executor_for
 from hipo.app.running.interrupts import interruptible, left_when_stopped
 from hipo.app.running.ledgers import evaluation_ledger
@@ -40,6 +40,7 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.language_code import check_code, spelled_code
 from scenarios.languages import is_written_in
+from scenarios.nested_texts import spaced
 from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.selection import select_scenarios
@@ -159,11 +160,8 @@ def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTransl
             f"{use.spec.name} cannot translate: it is rules, no language model",
             "name a model that can, such as --model openai/gpt-4o-mini; --dry-run says what it takes",
         )
-    if recipe.budget_usd is not None and use.price is None:
-        raise UsageError(
-            f"--budget-usd needs a price for {use.spec.name}, and none is known",
-            "add it to a price table (--prices FILE), or use --budget-tokens",
-        )
+    unpriced = [use.spec.name] if use.price is None else []
+    check_budget(recipe.budget_usd, unpriced, has_recipe=False)
     prompt = wording_fingerprint(templates, language)
     return ReadyTranslation(
         settings, folder, tuple(jobs), tuple(present), use, prompt, tuple(notes)
@@ -192,10 +190,9 @@ def estimate_translation(ready: ReadyTranslation) -> TranslationEstimate:
 
 def _expected(job: TranslationJob) -> Usage:
     """Return what translating one scenario takes where nothing has to be repaired."""
-    prompt = sum(len(message.content.encode()) for message in job.question.messages)
     texts = texts_of(job.scenario).values()
     said = sum(map(len, texts)) / BYTES_PER_TOKEN * GROWTH + 4 * len(texts)
-    return Usage(prompt=round(prompt / BYTES_PER_TOKEN), completion=round(said))
+    return Usage(prompt=round(job.question.size / BYTES_PER_TOKEN), completion=round(said))
 
 
 def _repairs(asked: Usage) -> list[Usage]:
@@ -204,18 +201,14 @@ def _repairs(asked: Usage) -> list[Usage]:
     return [replace(asked, prompt=asked.prompt + time * answer) for time in range(1, REPAIRS + 1)]
 
 
-async def translate_async(
-    ready: ReadyTranslation,
-    *,
-    watcher: Watcher | None = None,
-    signals: bool = False,
-) -> Translated:
+async def translate_async(ready: ReadyTranslation, *, watcher: Watcher | None = None) -> Translated:
     """Translate what is left, one file a scenario; what is there is left as it is.
+
+    The first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops.
 
     Args:
         ready: what is to be done.
         watcher: is told of every scenario as soon as its file is there.
-        signals: whether the first SIGINT finishes the calls in flight and stops.
     """
     watching: Watcher = watcher or Silent()
     for note in ready.notes:
@@ -248,7 +241,7 @@ async def translate_async(
             spending = partial(spent, ledger, link, priced=priced, doing="translating")
             with (
                 watched(watching, len(ready.jobs), spending),
-                interruptible(stop, watching.warn, enabled=signals),
+                interruptible(stop, watching.warn, enabled=True),
                 left_when_stopped(stop),
             ):
                 await stage.run(executor_for(limits, link))
@@ -316,7 +309,7 @@ def _file(folder: Path, language: str, scenario: Scenario) -> Path:
 def _is_stale(path: Path, scenario: Scenario) -> bool:
     texts = read_wording(path).wording.texts
     return {place: worded.original for place, worded in texts.items()} != {
-        place: " ".join(text.split()) for place, text in texts_of(scenario).items()
+        place: spaced(text) for place, text in texts_of(scenario).items()
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import typer
@@ -13,11 +12,10 @@ from hipo.cli.options.shared import PLUGINS, with_recipe_options
 from hipo.cli.reports.run import say_spent
 from hipo.cli.terminal.console import dollars
 from hipo.cli.terminal.errors import ExitCode, say
-from scenarios.errors import UsageError
+from hipo.cli.terminal.page_packages import check_page_packages
 from scenarios.text_file import shown_path
 
 app = command_app()
-NEEDED = ("fastapi", "uvicorn")
 
 
 @app.command("author")
@@ -50,9 +48,7 @@ def author(
     The page is for this machine alone, and the link that is printed lets one browser in. A budget is
     for all previews until then; what each took is printed.
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(f"the form needs {' and '.join(missing)}", 'pip install "hipo[review]"')
+    check_page_packages("the form")
     from hipo.app.authoring import open_desk  # noqa: PLC0415 - optional
     from quality.authoring.app import authoring_app  # noqa: PLC0415 - optional
     from quality.web.access import Access  # noqa: PLC0415 - optional

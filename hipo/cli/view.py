@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import typer
@@ -10,10 +9,8 @@ import typer
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import command_app
 from hipo.cli.terminal.errors import ExitCode, say
-from scenarios.errors import UsageError
+from hipo.cli.terminal.page_packages import check_page_packages
 from scenarios.plural import plural
-
-NEEDED = ("fastapi", "uvicorn")
 
 app = command_app()
 
@@ -33,9 +30,7 @@ def view(
     read, also while hipo generate is writing them; which words are said where is kept in the file
     view-words.sqlite beside each.
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(f"the viewer needs {' and '.join(missing)}", 'pip install "hipo[review]"')
+    check_page_packages("the viewer")
     folders = list(dict.fromkeys(find_run(run) for run in runs))
     _serve(folders, port)
     return ExitCode.DONE

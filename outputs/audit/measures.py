@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputs.audit.cross_fit import Floats, Integers
+from quality.statistics.class_figures import share
 
 MeasureName = Literal["balanced accuracy", "AUC", "right order"]
 
@@ -31,14 +32,9 @@ def mean_rate(hits: Floats, chances: Floats) -> NDArray[np.float64]:
 
     nan where there is no chance at all.
     """
-    rates = np.full(hits.shape, np.nan)
-    np.divide(hits, chances, out=rates, where=chances > 0)
+    rates = share(hits, chances)
     there = np.isfinite(rates)
-    count = there.sum(axis=-1)
-    total = np.where(there, rates, 0.0).sum(axis=-1)
-    mean = np.full(total.shape, np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
-    return mean
+    return share(np.where(there, rates, 0.0).sum(axis=-1), there.sum(axis=-1))
 
 
 @dataclass(frozen=True)

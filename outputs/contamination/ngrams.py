@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from scenarios.fingerprint import text_hash
 from scenarios.wording import split_words
 
 Hashes = NDArray[np.uint64]
@@ -72,8 +72,7 @@ class NgramHasher:
         if number is None:
             if len(self._words) >= _KNOWN_WORDS:
                 self._words.clear()
-            digest = hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
-            number = self._words[word] = int.from_bytes(digest, "big")
+            number = self._words[word] = text_hash(word)
         return number
 
 

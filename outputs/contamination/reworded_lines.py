@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scenarios.fingerprint import text_hash
 from scenarios.wording import split_words, stem
 
 SIMILARITY: Final = 0.5
@@ -245,5 +246,4 @@ class RewordedLines:
 
 
 def _stem_hash(word: str) -> int:
-    digest = hashlib.blake2b(stem(word).encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big")
+    return text_hash(stem(word))

@@ -9,6 +9,7 @@ from outputs.evaluation.evaluated import Evaluated, ReferenceView
 from outputs.report.page import Fold, Remark, ReportSection, Table
 from outputs.report.wording import count, percent
 from quality.evaluation.scores import ModelComparison
+from scenarios.plural import enumerated
 
 LEVEL = 0.05
 """Adjusted p under which two models are told apart."""
@@ -147,14 +148,14 @@ def ahead_in_words(accuracy: Mapping[str, float | None], pairs: Sequence[ModelCo
     said = f"{best} has the highest accuracy ({percent(accuracy[best])})"
     if before:
         return (
-            f"{said} of the items that it answered, but is behind {_listed(before)} on those that "
+            f"{said} of the items that it answered, but is behind {enumerated(before)} on those that "
             "both answered."
         )
     if not level:
         worst = max(apart[best, name] for name in behind)
-        return f"{said} and is ahead of {_listed(behind)} (adjusted p at most {_p(worst)})."
-    ahead = f" and is ahead of {_listed(behind)}, but" if behind else ", but"
-    return f"{said}{ahead} cannot be told apart from {_listed(level)}."
+        return f"{said} and is ahead of {enumerated(behind)} (adjusted p at most {_p(worst)})."
+    ahead = f" and is ahead of {enumerated(behind)}, but" if behind else ", but"
+    return f"{said}{ahead} cannot be told apart from {enumerated(level)}."
 
 
 def _apart(pairs: Sequence[ModelComparison]) -> dict[tuple[str, str], float]:
@@ -170,7 +171,3 @@ def _apart(pairs: Sequence[ModelComparison]) -> dict[tuple[str, str], float]:
 
 def _p(value: float) -> str:
     return "0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

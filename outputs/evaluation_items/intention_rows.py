@@ -110,12 +110,8 @@ _REFERENCES = {
 
 
 def _scene(row: _IntentionRow) -> SceneView:
-    people = []
-    for person in row.people:
-        name, _, description = person.content.partition("\n")
-        people.append(PersonView(person.role, name, description))
-    spoken = described_language(row.language)
-    return SceneView(row.situation, "", "", "", "", spoken, tuple(people))
+    people = tuple(PersonView(x.role, *x.two_lines) for x in row.people)
+    return SceneView(row.situation, "", "", "", "", described_language(row.language), people)
 
 
 def _problem(located: Located, field: str, found: object, expected: str) -> InputError:

@@ -16,6 +16,7 @@ from outputs.dataset.reader import data_files, folders_of, row_set
 from outputs.dataset.scheme_file import SCHEME, read_scheme
 from outputs.evaluation_items.intention_rows import intention_item, is_intention_question
 from outputs.evaluation_items.rows import benchmark_item, is_benchmark, is_swap, swap_item
+from outputs.kinds.split_shares import SPLITS
 from outputs.selecting.people_labels import labelled_dimensions
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
@@ -26,7 +27,6 @@ from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, versions_of
 
-_SPLITS = ("train", "validation", "test")
 NOBODY_JUDGED = (
     "{name} holds no label that its judges agree on, so that no score is against what is agreed:"
     " verify the run with --judge provider/name"
@@ -74,7 +74,7 @@ def _of_splits(path: Path, items: Sequence[EvaluationItem]) -> list[str]:
     splits = Counter(item.split for item in items)
     if "train" not in splits or len(splits) < 2:
         return []
-    parts = ", ".join(f"{name} {splits[name]:,}" for name in _SPLITS if name in splits)
+    parts = ", ".join(f"{name} {splits[name]:,}" for name in SPLITS if name in splits)
     told = (
         f"{path} is divided ({parts}), and items of every split are asked: a model that was tuned on"
         " the same runs has seen the scenarios of train; name the file of the split test alone"
@@ -85,7 +85,7 @@ def _of_splits(path: Path, items: Sequence[EvaluationItem]) -> list[str]:
 def _items(path: Path, scheme: Scheme) -> Iterator[EvaluationItem]:
     first = True
     for file in data_files(path):
-        split = next((name for name in _SPLITS if file.name.startswith(name)), "")
+        split = next((name for name in SPLITS if file.name.startswith(name)), "")
         for number, row in enumerate(row_set(file).rows(), 1):
             if first:
                 _check_columns(path, row, scheme)

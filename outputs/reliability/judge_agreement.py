@@ -19,6 +19,7 @@ from quality.statistics.bootstrap import (
     resample,
     share_interval,
 )
+from quality.statistics.class_figures import share
 from scenarios.schemes.model import Scheme
 
 K = TypeVar("K", bound=Hashable)
@@ -171,10 +172,7 @@ def _estimator(summed: Mapping[K, Mapping[str, tuple[int, int]]]) -> tuple[Estim
     judged = _matrix(summed, clusters, 1)
 
     def estimate(weights: Floats) -> Floats:
-        below = weights @ judged
-        quantiles = np.full(below.shape, np.nan)
-        np.divide(weights @ yes, below, out=quantiles, where=below > 0)
-        return quantiles
+        return share(weights @ yes, weights @ judged)
 
     return estimate, len(clusters)
 

@@ -19,7 +19,7 @@ from outputs.dataset.columns import (
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import as_told_in
 from outputs.kinds.export_kind import ExportKind, ExportOptions, ExportTask
-from outputs.rows.spoken import phases, speaker, wanted_labels
+from outputs.rows.spoken import SPOKEN, phases, spoken, wanted_labels
 from outputs.rows.verification_record import VerificationRecord, verification_records
 from outputs.selecting.people_labels import labelled_dimensions
 from outputs.selecting.selection import SelectedDialogue
@@ -122,11 +122,7 @@ class DialogueRows:
         )
         return (
             Column("index", "int", "From 0."),
-            Column("role", "text", "Who speaks."),
-            Column("speaker", "text", "The name of who speaks."),
-            Column("phase", "text", "The phase of a flow; null without a flow."),
-            Column("kind", "text", "opening (fixed words) or improvised."),
-            Column("text", "text", "The words."),
+            *SPOKEN,
             *(of_labels if self._names else ()),
             by_column["labelled_by"],
             Column("judges", "records", "Labels that readers gave to the turn.", _JUDGES),
@@ -189,11 +185,7 @@ class DialogueRows:
         return [
             {
                 "index": turn.index,
-                "role": turn.role,
-                "speaker": speaker(selected, turn),
-                "phase": in_phase.get(turn.index),
-                "kind": turn.kind,
-                "text": turn.text,
+                **spoken(selected, turn, in_phase),
                 **self._labels(selected, turn),
                 "judges": [_judged(label) for label in record.of_turn(turn.index)],
             }

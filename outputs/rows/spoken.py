@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
+from outputs.dataset.columns import Row
+from outputs.dataset.manifest import Column
 from outputs.selecting.selection import SelectedDialogue
 from quality.tables.header import SEPARATOR
 from scenarios.dialogue import Turn
 from scenarios.flow import planned_turns
 
+SPOKEN: Final = (
+    Column("role", "text", "Who speaks."),
+    Column("speaker", "text", "The name of who speaks."),
+    Column("phase", "text", "The phase of a flow; null without a flow."),
+    Column("kind", "text", "opening (fixed words) or improvised."),
+    Column("text", "text", "The words."),
+)
 
-def speaker(selected: SelectedDialogue, turn: Turn) -> str:
-    """Return the name of who speaks; the role where the scenario has no name for it."""
+
+def spoken(selected: SelectedDialogue, turn: Turn, in_phase: Mapping[int, str]) -> Row:
+    """Return the values of :data:`SPOKEN`; who has no name in the scenario is called by the role.
+
+    Args:
+        selected: the dialogue.
+        turn: one of its turns.
+        in_phase: what :func:`phases` returns of the dialogue.
+    """
     person = selected.scenario.roles.get(turn.role)
-    return turn.role if person is None else person.name
+    return {
+        "role": turn.role,
+        "speaker": turn.role if person is None else person.name,
+        "phase": in_phase.get(turn.index),
+        "kind": turn.kind,
+        "text": turn.text,
+    }
 
 
 def phases(selected: SelectedDialogue) -> Mapping[int, str]:

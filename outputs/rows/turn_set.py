@@ -18,7 +18,7 @@ from outputs.dataset.columns import (
 )
 from outputs.dataset.manifest import Column
 from outputs.kinds.export_kind import ExportKind, ExportOptions, ExportTask
-from outputs.rows.spoken import phases, speaker, wanted_labels
+from outputs.rows.spoken import SPOKEN, phases, spoken, wanted_labels
 from outputs.rows.verification_record import VerificationRecord, verification_records
 from outputs.selecting.people_labels import labelled_dimensions
 from outputs.selecting.selection import SelectedDialogue
@@ -40,11 +40,7 @@ _OWN: Final = (
         f"What was varied beside the goal, as axis=value; several joined by '{SEPARATOR}'.",
     ),
     TURN,
-    Column("role", "text", "Who speaks."),
-    Column("speaker", "text", "The name of who speaks."),
-    Column("phase", "text", "The phase of a flow; null without a flow."),
-    Column("kind", "text", "opening (fixed words) or improvised."),
-    Column("text", "text", "The words."),
+    *SPOKEN,
 )  # fmt: skip
 _FLAGS: Final = (
     Column("turn_flags", "text", "Codes of the flags of this turn."),
@@ -112,11 +108,7 @@ class TurnRows:
                     "id": f"{'/'.join(selected.key)}/{turn.index}",
                     **base,
                     "turn": turn.index,
-                    "role": turn.role,
-                    "speaker": speaker(selected, turn),
-                    "phase": in_phase.get(turn.index),
-                    "kind": turn.kind,
-                    "text": turn.text,
+                    **spoken(selected, turn, in_phase),
                     **self._labels(selected, turn),
                     **self._found(records[selected.key], turn),
                 }

@@ -7,6 +7,7 @@ from typing import Final
 
 from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.evaluated import REFERENCES, Contender, Evaluated, ReferenceView
+from outputs.evaluation.result_lines import in_percent
 from outputs.result_tables.model import ResultBlock, ResultColumn, ResultTable, TableRow
 from quality.evaluation.scores import Scores
 from scenarios.errors import UsageError
@@ -123,7 +124,7 @@ def _table(evaluated: Evaluated, view: ReferenceView, base: str, tuned: str) -> 
 def _values(scores: Iterable[Scores | None]) -> tuple[float | None, ...]:
     """Return accuracy and macro-F1 of each, in per cent."""
     return tuple(
-        _percent(None if one is None else figure)
+        in_percent(None if one is None else figure)
         for one in scores
         for figure in ((None, None) if one is None else (one.accuracy.value, one.macro_f1.value))
     )
@@ -136,12 +137,8 @@ def _floors(scores: Iterable[Scores | None], name: str) -> tuple[float | None, .
             values += [None, None]
             continue
         floor = one.majority if name == "majority" else one.random
-        values += [_percent(floor.accuracy), _percent(floor.macro_f1)]
+        values += [in_percent(floor.accuracy), in_percent(floor.macro_f1)]
     return tuple(values)
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
 
 
 def _notes(

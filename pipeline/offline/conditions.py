@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipeline.chunks import marked_parts
+
 _DIMENSION = re.compile(r"^## ([^:\n]+): .*$", re.MULTILINE)
 _ELSE = re.compile(r'Only where (.+?); else answer "([^"]+)"\.')
 _LABEL = re.compile(r"^- ([^:\n]+): .*\(Only where (.+?)\.\)", re.MULTILINE)
@@ -45,10 +47,8 @@ def read_conditions(told: str) -> Conditions:
     """Return the conditions that the static text of a prompt names."""
     dimensions: dict[str, tuple[Condition, str]] = {}
     labels: dict[tuple[str, str], Condition] = {}
-    marks = list(_DIMENSION.finditer(told))
-    ends = [*(mark.start() for mark in marks[1:]), len(told)]
-    for mark, end in zip(marks, ends, strict=False):
-        section = told[mark.end() : end].partition("\n# ")[0]
+    for mark, part in marked_parts(told, _DIMENSION.finditer(told)):
+        section = part.partition("\n# ")[0]
         if found := _ELSE.search(section):
             dimensions[mark[1]] = (_condition(found[1]), found[2])
         for label, condition in _LABEL.findall(section):

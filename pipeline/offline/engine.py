@@ -192,8 +192,7 @@ def _label(
     """Return the value of a key: the goal as assigned, what the utterance carries, else a draw."""
     if goal in field.options:
         return goal
-    carried = {INTENTION: tactic.intention, VERACITY: tactic.veracity, ACT: tactic.act}
-    label = carried.get(field.name)
+    label = tactic.labels.get(field.name)
     if label in field.options and set(field.options) <= set(REPERTOIRE[field.name]):
         return label
     return draw_value(field, wanted.get(field.name), dice)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pipeline.chunks import marked_parts
 from scenarios.errors import RunError
 
 Task = Literal["initiator", "responder", "revise", "reflect"]
@@ -165,28 +166,21 @@ def lines_of(section: str) -> dict[str, str]:
 def sections_of(text: str) -> dict[str, str]:
     """Split a text at its ``# Heading`` lines; the first of two equal headings counts."""
     values: dict[str, str] = {}
-    for heading, section in _cut(text, list(_HEADING.finditer(text))):
-        values.setdefault(heading, section)
+    for mark, section in marked_parts(text, _HEADING.finditer(text)):
+        values.setdefault(mark[1], section.strip())
     return values
 
 
-def _user_sections(text: str) -> dict[str, str]:
+def sections_in_order(text: str, headings: Sequence[str]) -> dict[str, str]:
     """Split at the known headings in their fixed order, so that other ``# `` lines stay text."""
-    rank = {heading: i for i, heading in enumerate(_USER_HEADINGS)}
+    rank = {heading: i for i, heading in enumerate(headings)}
     marks: list[re.Match[str]] = []
     reached = -1
     for mark in _HEADING.finditer(text):
         if rank.get(mark[1], -1) > reached:
             reached = rank[mark[1]]
             marks.append(mark)
-    return dict(_cut(text, marks))
-
-
-def _cut(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[str, str]]:
-    """Yield (heading, text up to the next mark) for every mark; nothing where there is none."""
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    for mark, end in zip(marks, ends, strict=False):
-        yield mark[1], text[mark.end() : end].strip()
+    return {mark[1]: section.strip() for mark, section in marked_parts(text, marks)}
 
 
 def read_prompt(messages: Sequence[tuple[str, str]]) -> ActorRequest:
@@ -201,7 +195,7 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> ActorRequest:
     if not tasks:
         raise PromptNotUnderstood("user message")
     fields = answer_fields(system)
-    sections = _user_sections(tasks[0])
+    sections = sections_in_order(tasks[0], _USER_HEADINGS)
     names = {field.name for field in fields}
     of_flow = "Speaker" in lines_of(sections.get("You", ""))
     who = _SPOKEN_BY_ANY if of_flow else _SPOKEN

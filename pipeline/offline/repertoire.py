@@ -91,14 +91,13 @@ def _kept(wanted: Tactic, tactic: Tactic, weights: Mapping[str, int]) -> int:
 
 
 def _keeps_to(option: Sayable, fields: Sequence[AnswerKey], open_acts: Sequence[str]) -> bool:
-    tactic = option.tactic
-    has = {INTENTION: tactic.intention, VERACITY: tactic.veracity, ACT: tactic.act}
+    has = option.tactic.labels
     offered = all(
         has[field.name] in field.options
         for field in fields
         if field.name in has and set(field.options) <= set(REPERTOIRE[field.name])
     )
-    return offered and (not open_acts or tactic.act in open_acts)
+    return offered and (not open_acts or has[ACT] in open_acts)
 
 
 def _sayable(mark: str, scene: Scene) -> list[Sayable]:

@@ -21,6 +21,7 @@ from scenarios.lines.model import (
     StageLine,
     StageLines,
 )
+from scenarios.nested_texts import spaced
 from scenarios.pack import FAMILIES
 
 _EXACT = ("who", "when", "where", "amount")
@@ -68,7 +69,7 @@ def _entries() -> Mapping[str, CatalogueEntry]:
     With real names the background reads differently: nobody who exists says an authored line.
     """
     entries = Catalogue.load([FAMILIES], environment={}).entries.values()
-    return {_flat(entry.scenario.background): entry for entry in entries}
+    return {spaced(entry.scenario.background): entry for entry in entries}
 
 
 @cache
@@ -81,7 +82,7 @@ def _staged(background: str) -> StagedScene | None:
     shared = scenario.opening.shared
     return StagedScene(
         lines=lines,
-        facts={_flat(fact.text): fact.id for fact in scenario.facts},
+        facts={spaced(fact.text): fact.id for fact in scenario.facts},
         angles={fact.id: fact.angle for fact in scenario.facts if fact.angle},
         hard_questions=frozenset(shared.hard_question if shared else ()),
         claims={claim.id: claim.text for claim in scenario.claims},
@@ -90,17 +91,13 @@ def _staged(background: str) -> StagedScene | None:
     )
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
 def staged_scene(asked: ActorRequest) -> StagedScene | None:
     """Return the scene that a prompt is about; None where no lines were written for it.
 
     Raises:
         PromptNotUnderstood: the prompt shows no situation.
     """
-    background = _flat(asked.section("Situation"))
+    background = spaced(asked.section("Situation"))
     return _staged(background) if background in _entries() else None
 
 
@@ -110,7 +107,7 @@ def flow_lines_of(asked: ActorRequest) -> FlowLines | None:
     Raises:
         PromptNotUnderstood: the prompt shows no situation.
     """
-    entry = _entries().get(_flat(asked.section("Situation")))
+    entry = _entries().get(spaced(asked.section("Situation")))
     return None if entry is None else spoken_flow_lines(entry.template)
 
 
@@ -262,5 +259,5 @@ def cast_of(asked: ActorRequest, goal: str) -> Cast | None:
     scene = staged_scene(asked)
     if scene is None:
         return None
-    fact = scene.facts.get(_flat(asked.section("What only you know").partition("Fact:")[2]))
+    fact = scene.facts.get(spaced(asked.section("What only you know").partition("Fact:")[2]))
     return None if fact is None else Cast(scene, fact, goal)

@@ -43,6 +43,11 @@ class Tactic:
     mark: str
     """``d`` where the goal is to deceive, else ``t``: nothing false may be said."""
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels by dimension."""
+        return {INTENTION: self.intention, VERACITY: self.veracity, ACT: self.act}
+
 
 def goal_mark(goal: str) -> str:
     """Return ``d`` for a goal whose name says that somebody is to be deceived, else ``t``."""

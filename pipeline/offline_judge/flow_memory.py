@@ -6,7 +6,6 @@ given rate: readers of real lines differ, too, and a demonstration without doubt
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Final
 
 from pipeline.offline_judge.memory import Words, spoken
 from scenarios.catalogue import Catalogue
+from scenarios.fingerprint import text_hash
 from scenarios.lines.library import spoken_flow_lines
 from scenarios.lines.model import FlowLine
 from scenarios.pack import FAMILIES
@@ -88,8 +88,7 @@ def has_no_label(text: str, dimension: str) -> bool:
 
 def _part(key: str) -> float:
     """Return a number in ``[0, 1)`` that follows from a text."""
-    digest = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") / 2**64
+    return text_hash(key) / 2**64
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from pipeline.offline_judge.coherence import incoherence
 from pipeline.offline_judge.memory import belongs_elsewhere, recalled
 from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.utterance import JudgedLine, misleads, utterance_label
+from scenarios.fingerprint import text_hash
 from scenarios.quick_records import quickly_made
 from scenarios.wording import content_stems
 
@@ -146,10 +146,7 @@ def _among(label: str, reason: str, labels: Sequence[str]) -> Given:
 
 def _drawn(text: str, labels: Sequence[str]) -> str:
     """Draw a label by the words alone, so that the same words get the same one."""
-    if not labels:
-        return ""
-    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return labels[int.from_bytes(digest, "big") % len(labels)]
+    return labels[text_hash(text) % len(labels)] if labels else ""
 
 
 def scores(text: str, labels: Mapping[str, str]) -> dict[str, float]:

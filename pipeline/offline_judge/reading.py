@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from pipeline.offline.reading import AnswerKey, PromptNotUnderstood, answer_fields
+from pipeline.chunks import marked_parts
+from pipeline.offline.reading import (
+    AnswerKey,
+    PromptNotUnderstood,
+    answer_fields,
+    sections_in_order,
+)
 from scenarios.quick_records import quickly_made
 
 MODEL: Final = "offline/judge"
@@ -125,18 +131,16 @@ def _parts(text: str, system: str, base: JudgeRequest) -> Iterator[tuple[str, Ju
 def _forms(system: str) -> Mapping[tuple[str, str], tuple[AnswerKey, ...]]:
     """Return the keys of each object under ``# Answer format``, by what and whose it is."""
     text = system.partition("\n# Answer format")[2]
-    marks = list(_FORM.finditer(text))
-    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     return {
-        (mark[1], mark[2] or ""): answer_fields(f"# Answer format\n{text[mark.end() : end]}")
-        for mark, end in zip(marks, ends, strict=True)
+        (mark[1], mark[2] or ""): answer_fields(f"# Answer format\n{form}")
+        for mark, form in marked_parts(text, _FORM.finditer(text))
     }
 
 
 @lru_cache(maxsize=MESSAGES)
 def _shown(user: str, model: str) -> tuple[Mapping[str, str], JudgeRequest]:
     """Return the sections of a user message, and all that follows from it alone."""
-    sections = _sections(user)
+    sections = sections_in_order(user, _USER_HEADINGS)
     fact, about = _private(sections, model)
     asked = _SAID.search(sections.get("Standing question", ""))
     return sections, JudgeRequest(
@@ -188,20 +192,7 @@ def _labels(system: str) -> Mapping[str, Mapping[str, str]]:
     text = system.partition("\n# Labels")[2]
     end = _HEADING.search(text)
     text = text[: end.start()] if end else text
-    marks = list(_DIMENSION.finditer(text))
-    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     return {
-        mark[1].strip(): dict(_LABEL.findall(text[mark.end() : end]))
-        for mark, end in zip(marks, ends, strict=True)
+        mark[1].strip(): dict(_LABEL.findall(labels))
+        for mark, labels in marked_parts(text, _DIMENSION.finditer(text))
     }
-
-
-def _sections(text: str) -> dict[str, str]:
-    """Split at the known headings in their fixed order, so that other ``# `` lines stay text."""
-    rank = {heading: i for i, heading in enumerate(_USER_HEADINGS)}
-    marks: list[re.Match[str]] = []
-    for mark in _HEADING.finditer(text):
-        if rank.get(mark[1], -1) > (rank[marks[-1][1]] if marks else -1):
-            marks.append(mark)
-    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
-    return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pipeline.chunks import marked_parts
 from pipeline.reasoning.claims import PayoffClaim
 from pipeline.reasoning.game import Game
 from pipeline.reasoning.grammar import NotAPredicate, read_predicate
@@ -88,18 +89,14 @@ def is_log(text: str) -> bool:
 def read_log(text: str, name: str) -> ReasoningLog:
     """Read a log; whatever is odd about it is said in its ``problems``, and nothing is raised."""
     text = _unix_lines(text)
-    starts = list(_ATTEMPT.finditer(text))
-    ends = [*(start.start() for start in starts[1:]), len(text)][: len(starts)]
+    parts = list(marked_parts(text, _ATTEMPT.finditer(text)))
     problems: list[str] = []
-    before = text[: starts[0].start()] if starts else text
+    before = text[: parts[0][0].start()] if parts else text
     if before.strip():
         problems.append("there is text before the first attempt; it was left out")
-    if not starts:
+    if not parts:
         problems.append("there is no attempt in it")
-    attempts = [
-        _attempt(int(start.group(1)), text[start.end() : end], problems)
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    attempts = [_attempt(int(start[1]), body, problems) for start, body in parts]
     numbers = [attempt.number for attempt in attempts]
     if numbers != list(range(len(numbers))):
         problems.append(f"attempts are numbered {', '.join(map(str, numbers))}")
@@ -127,11 +124,9 @@ def write_log(attempts: Sequence[LoggedAttempt]) -> str:
 
 
 def _attempt(number: int, text: str, problems: list[str]) -> LoggedAttempt:
-    headers = list(_HEADER.finditer(text))
-    ends = [*(header.start() for header in headers[1:]), len(text)][: len(headers)]
     bodies: dict[str, str] = {}
-    for header, end in zip(headers, ends, strict=True):
-        name, body = header.group(1), text[header.end() : end].removeprefix("\n")
+    for header, part in marked_parts(text, _HEADER.finditer(text)):
+        name, body = header[1], part.removeprefix("\n")
         if name in bodies:
             problems.append(f"attempt {number}: {name} is there twice; the first counts")
             continue

@@ -33,14 +33,19 @@ def begin(
     material: Sequence[MaterialItem],
 ) -> None:
     """Write down that a run exists and what it is made of, in one transaction."""
-    now = repr(time.time())
     connection.execute("begin immediate")
+    name_database(connection, name)
+    add_config(connection, config, material)
+    connection.execute("commit")
+
+
+def name_database(connection: sqlite3.Connection, name: str) -> None:
+    """Write down that a run or an evaluation exists, in the caller's transaction."""
+    now = repr(time.time())
     connection.executemany(
         "insert into meta values (?, ?)",
         [("name", name), ("created", now), ("state", "new"), ("state_at", now)],
     )
-    add_config(connection, config, material)
-    connection.execute("commit")
 
 
 def has_begun(connection: sqlite3.Connection) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from pipeline.store.answers import AnswerLog
-from pipeline.store.config_epochs import has_begun, set_state
+from pipeline.store.config_epochs import has_begun, name_database, set_state
 from pipeline.store.locks import refuse_network_disk
 from pipeline.store.migrations import is_older, refuse_unnumbered
 from pipeline.store.opening import OpenDatabase
@@ -93,7 +93,9 @@ class EvaluationStore(OpenDatabase):
 
         def begin_evaluation(connection: sqlite3.Connection) -> None:
             if not has_begun(connection):
-                _begin(connection, folder.resolve().name)
+                connection.execute("begin immediate")
+                name_database(connection, folder.resolve().name)
+                connection.execute("commit")
 
         return cls._started(folder, folder / cls.file, begin_evaluation)
 
@@ -169,14 +171,3 @@ class TranslationStore(EvaluationStore):
     """Calls and endings of translations, kept as those of an evaluation are."""
 
     file: ClassVar[str] = "translation.sqlite"
-
-
-def _begin(connection: sqlite3.Connection, name: str) -> None:
-    """Write down that an evaluation exists."""
-    now = repr(time.time())
-    connection.execute("begin immediate")
-    connection.executemany(
-        "insert into meta values (?, ?)",
-        [("name", name), ("created", now), ("state", "new"), ("state_at", now)],
-    )
-    connection.execute("commit")

@@ -30,6 +30,7 @@ from quality.reasoning.samples import ReasoningSample
 from quality.tables.formulas import neutral
 
 _CODES: Final = {label: code for code, label in ERROR_TYPES.items()}
+_AUTOMATIC: Final = (CON_MAT, FAILED_QUERIES, *PREDICTED.values())
 
 
 def new_form(samples: Iterable[ReasoningSample]) -> str:
@@ -53,7 +54,7 @@ def completed(form: RaterForm, samples: Mapping[str, ReasoningSample], truth: Ra
         samples: logs by the name forms find them by.
         truth: what raters agree on, for the column ``con_mat``.
     """
-    columns = (*form.columns, *(name for name in _automatic() if name not in form.columns))
+    columns = (*form.columns, *(name for name in _AUTOMATIC if name not in form.columns))
     rows = []
     for name, row in form.rows.items():
         sample = samples.get(name)
@@ -88,10 +89,6 @@ def merged(
             cells[f"{ERR_TYPE}_{form.name}"] = SEPARATOR.join(codes)
         rows.append(cells)
     return _as_csv((*kept, *PREDICTED.values(), *each), rows)
-
-
-def _automatic() -> tuple[str, ...]:
-    return (CON_MAT, FAILED_QUERIES, *PREDICTED.values())
 
 
 def _cell(sample: ReasoningSample, truth: RaterGold) -> str:

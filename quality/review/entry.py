@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from pipeline.store.review_people import name_key
 from quality.review.password_checks import AttemptRefused, Refusal
 from quality.review.passwords import hashed, return_code
+from quality.review.service import ReviewService
 from quality.review.translations import ORIGINAL
 from quality.review.web import (
     VisitorSession,
@@ -26,6 +27,7 @@ from quality.review.web import (
 )
 from quality.web.requests import RefusedRequest, first, sent_form
 from quality.web.sessions import LASTS_S, digest, first_session, new_token, next_token
+from scenarios.reviews import PersonRole
 
 router = APIRouter()
 _OUT = "You are logged out. Close this page."
@@ -62,8 +64,14 @@ async def enter(request: Request, token: str = "") -> Response:
             "This link has been used, or was not made by this server. Each link works once; a new"
             " one stands in the terminal the page was started from.",
         )
-    session = new_token()
-    await service.store.people.open_session(session, role, time.time() + LASTS_S)
+    return await _let_in(service, new_token(), role)
+
+
+async def _let_in(
+    service: ReviewService, session: str, role: PersonRole, annotator: int | None = None
+) -> Response:
+    """Open a session in a browser, and lead it on."""
+    await service.store.people.open_session(session, role, time.time() + LASTS_S, annotator)
     response = RedirectResponse("/", 303)
     set_cookie(response, service, session)
     return response
@@ -90,12 +98,8 @@ async def login(request: Request) -> Response:
     fits = await _fits(request, password, stored, f"password {name_key(name)}", origin_of(request))
     if not fits or secret is None or not secret[2]:
         return page(request, "login", status=403, problem="Name or password is wrong.")
-    session = new_token()
     annotator, role, _, _ = secret
-    await service.store.people.open_session(session, role, time.time() + LASTS_S, annotator)
-    response = RedirectResponse("/", 303)
-    set_cookie(response, service, session)
-    return response
+    return await _let_in(service, new_token(), role, annotator)
 
 
 @router.post("/leave")
@@ -118,11 +122,7 @@ async def handover(request: Request) -> Response:
     if not hands_over(request, guest):
         raise RefusedRequest(403, "The next person needs a link of their own.")
     await service.store.people.close_session(guest.token)
-    session = next_token(guest.token)
-    await service.store.people.open_session(session, "annotator", time.time() + LASTS_S)
-    response = RedirectResponse("/", 303)
-    set_cookie(response, service, session)
-    return response
+    return await _let_in(service, next_token(guest.token), "annotator")
 
 
 @router.get("/consent")

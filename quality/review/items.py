@@ -74,7 +74,7 @@ async def draft(request: Request, number: RowNumber) -> Response:
     if first(data, "stage") != stage:
         raise RefusedRequest(409, "This part of the item has been sent already.")
     kept = {name: values for name, values in data.items() if name not in _NO_DRAFT}
-    content = FormDraft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
+    content = FormDraft(orjson.dumps(kept).decode(), _sent_count(data, "edits"), _lead_s(data))
     try:
         newest = await service.giving.save_draft(assignment, guest.person, content)
     except AnswerRefused as error:
@@ -320,10 +320,6 @@ def _mine(service: ReviewService, guest: VisitorSession, number: int) -> Assignm
 def _opines(service: ReviewService, assignment: Assignment) -> bool:
     """Whether the labels are locked and the declared ones may be seen."""
     return service.study.asks_opinion and assignment.state != "open"
-
-
-def _edits(data: dict[str, list[str]]) -> int:
-    return _sent_count(data, "edits")
 
 
 def _lead_s(data: dict[str, list[str]]) -> float:

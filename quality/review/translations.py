@@ -12,6 +12,7 @@ from quality.web.page_language import PageLanguage, read_page_language
 from scenarios.errors import InputError, Problem
 from scenarios.json_lines import numbered_lines
 from scenarios.located import shortened
+from scenarios.nested_texts import spaced
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.translation import shipped_translation, text_pairs
 
@@ -48,7 +49,7 @@ class Translations:
                     problems.append(_problem(path, number, line))
                 else:
                     language, text, translation = row
-                    texts[language][_key(text)] = translation
+                    texts[language][spaced(text)] = translation
         if problems:
             raise InputError(problems)
         return cls(texts)
@@ -63,7 +64,7 @@ class Translations:
 
     def of(self, text: str, language: str | None) -> str:
         """Return the translation of a text; empty where there is none."""
-        return self._texts.get(language or ORIGINAL, {}).get(_key(text), "")
+        return self._texts.get(language or ORIGINAL, {}).get(spaced(text), "")
 
 
 def page_languages(scheme: Scheme) -> dict[str, PageLanguage]:
@@ -99,10 +100,6 @@ def _scheme_texts(scheme: Scheme, language: str) -> dict[str, str]:
 def missing(translations: Translations, language: str, texts: Iterable[str]) -> list[str]:
     """Return the texts that have no translation into a language."""
     return [text for text in texts if not translations.of(text, language)]
-
-
-def _key(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _row(line: bytes) -> tuple[str, str, str] | None:

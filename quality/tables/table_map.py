@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension, Identifier
 from scenarios.spelling import suggestion
-from scenarios.strict import Strict
+from scenarios.strict import Strict, as_tuple
 from scenarios.yaml_source import read_yaml, validate_model
 
 ANNOTATOR = "{annotator}"
 """Stands in the name of a column for the name of whoever filled it in."""
 _SHIPPED = Path(__file__).parent / "maps"
-
-
-def _several_names(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
 
 
 def _is_pattern(text: str) -> str:
@@ -39,7 +35,7 @@ def _is_encoding(name: str) -> str:
     return name
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_several_names)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 """Names of one column; of those that a file has, the first counts."""
 Pattern = Annotated[str, BeforeValidator(lambda text: _is_pattern(str(text)))]
 """A regular expression; case does not matter."""

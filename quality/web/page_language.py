@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from scenarios.located_validation import validate_model
+from scenarios.nested_texts import spaced
 from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml
 
@@ -90,7 +91,7 @@ class PageLanguage:
 
     def of(self, text: str, depth: int = 0) -> str:
         """Return a text in this language; the text itself where there is no translation."""
-        plain = " ".join(text.split())
+        plain = spaced(text)
         known = self.texts.get(plain)
         if known is not None:
             return known
@@ -156,7 +157,7 @@ def read_page_language(path: Path) -> PageLanguage:
         InputError: it is none.
     """
     file = validate_model(_TextPairsFile, read_yaml(path))
-    texts = {" ".join(text.split()): into for text, into in file.texts.items()}
+    texts = {spaced(text): into for text, into in file.texts.items()}
     return PageLanguage(file.language, file.name, texts)
 
 

@@ -10,6 +10,7 @@ from scenarios.checks.checked_scenario import CheckedScenario, all_texts
 from scenarios.errors import Problem
 from scenarios.located import Located, Step, dotted
 from scenarios.nested_texts import nested_texts, spaced
+from scenarios.plural import first_of
 from scenarios.scaffold import FLOW_TEMPLATE, TEMPLATE
 from scenarios.schemes.scaffold import scheme_template
 from scenarios.yaml_source import read_yaml_text
@@ -37,12 +38,11 @@ def left_texts(located: Located, places: list[tuple[Step, ...]], command: str) -
     """Yield one warning at the first of the places, which names some of them; none without any."""
     if not places:
         return
-    named = ", ".join(dotted(place) for place in places[:_SHOWN])
-    more = "" if len(places) <= _SHOWN else f" and {len(places) - _SHOWN} more"
+    named = first_of([dotted(place) for place in places], _SHOWN)
     some = "a text" if len(places) == 1 else f"{len(places)} texts"
     yield located.problem(
         places[0],
-        found=f"{some} of the template of {command} ({named}{more})",
+        found=f"{some} of the template of {command} ({named})",
         expected="texts of your own",
         hint="write yours in their place",
         code="template-text",

@@ -22,22 +22,8 @@ def spoken_dimensions(scheme: Scheme, role: str = "") -> tuple[Dimension, ...]:
     for dimension in scheme.utterance_dimensions:
         if not dimension.concerns(role) or not known.issuperset(dimension.when):
             continue
-        labels = dimension.choices(role)
-        if labels or not dimension.labels:
+        narrowed = dimension.limited_to(role)
+        if narrowed.labels or not dimension.labels:
             known.add(dimension.id)
-            narrowed = dimension if labels == dimension.labels else _narrowed(dimension, role)
             spoken.append(narrowed)
     return tuple(spoken)
-
-
-def _narrowed(dimension: Dimension, role: str) -> Dimension:
-    """Return a dimension with the labels open to a role, and what leads to them."""
-    labels = dimension.choices(role)
-    ids = {label.id for label in labels}
-    return dimension.model_copy(
-        update={
-            "labels": labels,
-            "steps": tuple(step for step in dimension.steps if step.label in ids),
-            "contrast": tuple(c for c in dimension.contrast if {c.label, c.rival} <= ids),
-        }
-    )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.plural import in_dollars, plural
+from scenarios.plural import enumerated, first_of, in_dollars, plural
 
 ROOMS = ("scenarios", "prompts", "pipeline", "quality", "outputs", "hipo")
 NOUNS = "dialogues|cases|utterances|calls|requests|items|rows|labels|texts|annotators"
@@ -35,6 +35,20 @@ def test_an_amount_of_dollars_that_is_not_nothing_never_looks_like_it(
     amount: float, told: str
 ) -> None:
     assert in_dollars(amount) == told
+
+
+@pytest.mark.parametrize(
+    ("names", "all_of_them", "two_of_them"),
+    [
+        (["Ann"], "Ann", "Ann"),
+        (["Ann", "Ben"], "Ann and Ben", "Ann, Ben"),
+        (["Ann", "Ben", "Cleo"], "Ann, Ben and Cleo", "Ann, Ben and 1 more"),
+    ],
+)
+def test_names_are_told_all_of_them_or_the_first(
+    names: list[str], all_of_them: str, two_of_them: str
+) -> None:
+    assert (enumerated(names), first_of(names, 2)) == (all_of_them, two_of_them)
 
 
 def test_no_sentence_counts_with_a_noun_that_is_always_plural() -> None:

@@ -224,12 +224,14 @@ def question_lengths(
     for dialogue, scenario in sample:
         lines = max(lines, len(dialogue.answers()))
         for source, on_dialogue, question in _prompts(prompts, dialogue, scenario, verify=verify):
-            sums[source, False][on_dialogue].append(_bytes(question))
+            sums[source, False][on_dialogue].append(question.size)
         for source, question in _whole_prompts(prompts, dialogue, scenario) if whole else ():
-            sums[source, True][True].append(_bytes(question))
+            sums[source, True][True].append(question.size)
             line, rest = answer_sizes(question.answer)
             answers[source] = (max(answers[source][0], line), max(answers[source][1], rest))
-    prompts_of = {judge: (_mean(turns), _mean(wholes)) for judge, (turns, wholes) in sums.items()}
+    prompts_of = {
+        judge: (mean_tokens(turns), mean_tokens(wholes)) for judge, (turns, wholes) in sums.items()
+    }
     return QuestionLengths(prompts_of, answers, lines)
 
 
@@ -269,9 +271,6 @@ def _whole_prompts(
             yield source, prompts.whole(readers=readers).question(view, history, places)
 
 
-def _bytes(question: Question[object]) -> int:
-    return sum(len(message.content.encode()) for message in question.messages)
-
-
-def _mean(sizes: Sequence[int]) -> float:
+def mean_tokens(sizes: Sequence[int]) -> float:
+    """Return the mean length of prompts whose sizes are in bytes; 0 where there is none."""
     return sum(sizes) / len(sizes) / BYTES_PER_TOKEN if sizes else 0.0

@@ -282,7 +282,7 @@ def _mean_tokens(questions: Iterable[tuple[Question[object], float]]) -> float:
     """Return the mean length of prompts, each with its weight; 0 where nobody is asked."""
     total = weights = 0.0
     for question, weight in questions:
-        total += weight * sum(len(m.content.encode()) for m in question.messages)
+        total += weight * question.size
         weights += weight
     return total / weights / BYTES_PER_TOKEN if weights else 0.0
 

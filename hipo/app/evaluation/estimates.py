@@ -129,10 +129,8 @@ def _requests(task: TaskPlan, item: EvaluationItem, draw: int) -> Iterator[_Requ
 
 
 def _request(question: Question[object], answer: int) -> _Request:
-    size = sum(len(message.content.encode()) for message in question.messages)
-    return _Request(
-        hash(question.messages), Usage(prompt=round(size / BYTES_PER_TOKEN), completion=answer)
-    )
+    prompt = round(question.size / BYTES_PER_TOKEN)
+    return _Request(hash(question.messages), Usage(prompt=prompt, completion=answer))
 
 
 def _line(

@@ -10,7 +10,7 @@ from typing import Final, cast, get_args
 from hipo.app.evaluation.chosen_items import chosen_items
 from hipo.app.evaluation.settings import DEFAULT_MAX_TOKENS, REPEATED, EvaluationSettings
 from hipo.app.evaluation.source import load_items
-from hipo.app.models.resolution import ModelUse, resolve_model
+from hipo.app.models.resolution import ModelUse, check_budget, resolve_model
 from hipo.app.options.model_changes import told_address
 from hipo.app.options.unused import check_some_batch
 from pipeline.providers.prices import PriceTable
@@ -100,11 +100,7 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
         settings.seed,
     )
     ready = ReadyEvaluation(settings, items, plan, uses, drawn)
-    if settings.budget_usd is not None and ready.unpriced:
-        raise UsageError(
-            f"--budget-usd needs a price for {', '.join(ready.unpriced)}, and none is known",
-            "add it to a price table (--prices FILE), or use --budget-tokens",
-        )
+    check_budget(settings.budget_usd, ready.unpriced, has_recipe=False)
     _render_once(plan)
     return ready
 

@@ -71,7 +71,7 @@ async def run_pilot(
         )
         state = run.state()
     outcome = run.outcome
-    if not _settled(state):
+    if not state.settled:
         cut_off(state)
     found = forecast(_pilot(state, outcome))
     share = AcceptedShare("pilot", found.pilot.accepted, found.pilot.generated + found.pilot.failed)
@@ -88,14 +88,9 @@ def _impatient(prepared: Prepared) -> Prepared:
     )
 
 
-def _settled(state: RunState) -> int:
-    """Return how many dialogues were generated or failed."""
-    return state.generated + sum(state.failed.values())
-
-
 def _pilot(state: RunState, outcome: RunOutcome) -> Pilot:
     verdicts = state.verification.verdicts
-    if not _settled(state):
+    if not state.settled:
         raise MustStop(
             f"the pilot played nothing: {outcome.stopped or 'no case'}",
             code=outcome.stop_code or CONFIGURATION,

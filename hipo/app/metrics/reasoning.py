@@ -135,11 +135,7 @@ def read_reasoning(
             "there is no log of reasoning in what was named",
             "a log begins its attempts with a line ###ATTEMPT##0~",
         )
-    for form in forms:
-        oddities += form.oddities
-    oddities += [oddity for sample in samples for oddity in sample.oddities]
-    oddities += _unmatched(samples, forms)
-    return ReasoningSet(samples, forms, gold(forms), oddities)
+    return _reasoning_set(samples, forms, oddities)
 
 
 def _of_run(runs: Sequence[Path], others: Sequence[Path]) -> ReasoningSet:
@@ -151,11 +147,17 @@ def _of_run(runs: Sequence[Path], others: Sequence[Path]) -> ReasoningSet:
     logs, forms, oddities = _read(others)
     if logs:
         raise UsageError(f"{logs[0].name} is a log, and stands beside a run", "give one of both")
-    forms = [*forms_of_run(folder, samples), *forms]
-    oddities += [oddity for form in forms for oddity in form.oddities]
-    oddities += [oddity for sample in samples for oddity in sample.oddities]
-    oddities += _unmatched(samples, forms)
-    return ReasoningSet(samples, forms, gold(forms), oddities)
+    return _reasoning_set(samples, [*forms_of_run(folder, samples), *forms], oddities)
+
+
+def _reasoning_set(
+    samples: list[ReasoningSample], forms: list[RaterForm], oddities: list[Oddity]
+) -> ReasoningSet:
+    """Return samples and forms with what raters agree on, and what is odd about files and them."""
+    of_forms = [oddity for form in forms for oddity in form.oddities]
+    of_samples = [oddity for sample in samples for oddity in sample.oddities]
+    every = [*oddities, *of_forms, *of_samples, *_unmatched(samples, forms)]
+    return ReasoningSet(samples, forms, gold(forms), every)
 
 
 def _read(sources: Sequence[Path]) -> tuple[list[ReasoningLog], list[RaterForm], list[Oddity]]:

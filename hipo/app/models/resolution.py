@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.providers.own_fields import refused_in_extra
@@ -71,3 +72,24 @@ def resolve_model(
         else own.price().times(prices.factor(spec.provider))
     )
     return ModelUse(spec, settings.api_key_env, price)
+
+
+def check_budget(
+    budget_usd: float | None, unpriced: Sequence[str], *, has_recipe: bool = True
+) -> None:
+    """Do nothing where every model has a price, or there is no budget in dollars to keep.
+
+    Args:
+        budget_usd: the budget; None for none.
+        unpriced: models without a price.
+        has_recipe: whether a recipe can say what a model costs.
+
+    Raises:
+        UsageError: it cannot be kept, since a price is unknown.
+    """
+    if budget_usd is not None and unpriced:
+        recipe = "to the recipe, " if has_recipe else ""
+        raise UsageError(
+            f"--budget-usd needs a price for {', '.join(unpriced)}, and none is known",
+            f"add it to a price table (--prices FILE), {recipe}or use --budget-tokens",
+        )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hipo.app.models.resolution import ModelUse, resolve_model
+from hipo.app.models.resolution import ModelUse, check_budget, resolve_model
 from hipo.app.preparation.ingredients import Ingredients
 from pipeline.critics.registry import CRITICS
 from pipeline.planning.plan import Plan
@@ -29,6 +29,7 @@ from scenarios.fingerprint import fingerprint
 from scenarios.located import Located
 from scenarios.margins import Margin
 from scenarios.plugins import load_plugins
+from scenarios.plural import enumerated, first_of
 from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
@@ -77,13 +78,9 @@ class Prepared:
         """What the run goes on with that is no longer what is installed, in one line; or nothing."""
         parts = []
         if self.kept:
-            *others, last = self.kept
-            listed = f"{', '.join(others)} and {last}" if others else last
-            parts.append(f"going on with {listed} stored in the run")
+            parts.append(f"going on with {enumerated(self.kept)} stored in the run")
         if self.new:
-            shown = ", ".join(self.new[:MOST_NAMED])
-            more = len(self.new) - MOST_NAMED
-            listed = f"{shown} and {more} more" if more > 0 else shown
+            listed = first_of(self.new, MOST_NAMED)
             parts.append(f"not in this run, which was made before: {listed}")
         return "; ".join(parts)
 
@@ -180,7 +177,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         left_out=ingredients.left_out,
         packs=ingredients.packs,
     )  # fmt: skip
-    _check_budget(prepared)
+    check_budget(prepared.recipe.budget_usd, prepared.unpriced)
     return prepared
 
 
@@ -349,15 +346,6 @@ def _check_languages(recipe: Recipe, uses: Mapping[tuple[str, str], ModelUse]) -
                     f"{use.spec.name} has no language {language!r}",
                     f"it has: {', '.join(sorted(languages))}; another model may have it (--model)",
                 )
-
-
-def _check_budget(prepared: Prepared) -> None:
-    """Refuse a budget in dollars that cannot be kept because a price is unknown."""
-    if prepared.recipe.budget_usd is not None and prepared.unpriced:
-        raise UsageError(
-            f"--budget-usd needs a price for {', '.join(prepared.unpriced)}, and none is known",
-            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
-        )
 
 
 def _critics(recipe: Recipe) -> list[str]:

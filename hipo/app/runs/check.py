@@ -23,6 +23,7 @@ from pipeline.store.config_epochs import read_configs
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.materials import SOUGHT, MaterialItem, is_incomplete, read_items
 from pipeline.store.people_database import PEOPLE, refuse_foreign_people
+from pipeline.store.reading import RECIPE
 from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
 from pipeline.store.salvage import Salvage, salvage
@@ -312,7 +313,7 @@ def _created(connection: sqlite3.Connection, folder: Path) -> str:
 def _recipe(folder: Path) -> dict[str, object]:
     """Return the recipe beside the run; an empty one where it cannot be read."""
     with suppress(UsageError, InputError, OSError, ValidationError):
-        data = read_yaml(folder / "run.yaml").data
+        data = read_yaml(folder / RECIPE).data
         if isinstance(data, dict):
             return dict(data)
     return {}

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import orjson
 
-from hipo.app.estimates.judging import ANSWER_TOKENS
+from hipo.app.estimates.judging import ANSWER_TOKENS, mean_tokens
 from hipo.app.estimates.judging_estimate import (
     SAMPLE,
     JudgeEstimate,
     JudgingEstimate,
     anew_in_words,
 )
-from hipo.app.estimates.playing import BYTES_PER_TOKEN
 from hipo.app.judging.judges import ModelChoice
 from hipo.app.models.batching import batching
 from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.models.resolution import ModelUse
+from hipo.app.models.resolution import ModelUse, check_budget
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.executors import executor_for
 from hipo.app.running.interrupts import interruptible, left_when_stopped
@@ -124,11 +123,7 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
         identity = use.spec.fields() | ({"told": told} if told else {})
         uses[juror_seat(request.name(use.spec.name, prompts), prompts, identity)] = use
     unpriced = sorted({use.spec.name for use in uses.values() if use.price is None})
-    if recipe.budget_usd is not None and unpriced:
-        raise UsageError(
-            f"--budget-usd needs a price for {', '.join(unpriced)}, and none is known",
-            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
-        )
+    check_budget(recipe.budget_usd, unpriced)
     jury = Jury(recipe, material, scheme, templates, prompts, uses)
     _refuse_mixing(store, jury)
     return jury
@@ -166,11 +161,11 @@ async def hear_jurors(
     *,
     retry_unreadable: bool = False,
     watcher: Watcher | None = None,
-    signals: bool = False,
 ) -> Verified:
     """Let models label every answer of a run as jurors do; what was done is not paid again.
 
-    Where a juror is asked otherwise than before, it labels again, and the watcher is told.
+    The first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops. Where
+    a juror is asked otherwise than before, it labels again, and the watcher is told.
 
     Args:
         folder: the run.
@@ -178,7 +173,6 @@ async def hear_jurors(
         overrides: what is laid over its recipe.
         retry_unreadable: whether jurors whose answer could not be read are asked again.
         watcher: is told of every dialogue as soon as a juror's labels of it are durable.
-        signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops.
 
     Raises:
         UsageError: the run or a juror is not fit.
@@ -214,7 +208,7 @@ async def hear_jurors(
             )
             spending = spent_on_judging(ledger, link, priced=jury.priced)
             with (
-                interruptible(stop, watching.warn, enabled=signals),
+                interruptible(stop, watching.warn, enabled=True),
                 watched(watching, len(jobs), spending),
                 left_when_stopped(stop),
             ):
@@ -264,7 +258,7 @@ def estimate_jury(
     """Count what jurors have yet to be asked, and estimate what that costs."""
     jury = make_jury(store, request, overrides)
     sizes = [
-        sum(len(m.content.encode()) for m in asked.question.messages)
+        asked.question.size
         for dialogue in islice(store.dialogues(traces=False), SAMPLE)
         for turn in dialogue.answers()[:1]
         for asked in jury.prompts.questions(
@@ -272,7 +266,7 @@ def estimate_jury(
             explained=["" for _ in jury.prompts.parts] if jury.prompts.mode == "two-phase" else (),
         )
     ]
-    mean = sum(sizes) / len(sizes) / BYTES_PER_TOKEN if sizes else 0.0
+    mean = mean_tokens(sizes)
     steps = 2 if jury.prompts.mode == "two-phase" else 1
     left = list(
         left_to_hear(

@@ -14,6 +14,7 @@ from hipo.app.judging.judges import Panels, choose_panels, judge_material, seat_
 from hipo.app.judging.tools import JudgingReady, equipped
 from hipo.app.models.batching import batching
 from hipo.app.models.endpoints import EndpointPool, local_run
+from hipo.app.models.resolution import check_budget
 from hipo.app.options.values import several
 from hipo.app.options.verification import OPTION_OF, VerificationOverrides
 from hipo.app.preparation.executors import executor_for
@@ -109,11 +110,7 @@ def check_settings(
     if settings.policy not in policy_names():  # those that ship speak of what not every scheme has
         policy.check_codes({*judge_codes(scheme), *GATES.shipped, *gates.plugin_gates})
     panels = choose_panels(recipe, settings, arms)
-    if recipe.budget_usd is not None and panels.unpriced:
-        raise UsageError(
-            f"--budget-usd needs a price for {', '.join(panels.unpriced)}, and none is known",
-            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
-        )
+    check_budget(recipe.budget_usd, panels.unpriced)
     return policy, gates, panels
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from hipo.cli.review.agreement import print_agreement
 from hipo.cli.review.files import export_answers, import_answers, list_reports
 from hipo.cli.review.people import app as people_app
 from hipo.cli.terminal.errors import ExitCode, say
-from scenarios.errors import UsageError
+from hipo.cli.terminal.page_packages import check_page_packages
 from scenarios.plural import plural
 from scenarios.reviews import Mode
 
@@ -31,9 +30,6 @@ app.command("export")(export_answers)
 app.command("import")(import_answers)
 app.command("agreement")(print_agreement)
 app.command("reports")(list_reports)
-
-NEEDED = ("fastapi", "uvicorn")
-
 
 _MODE = typer.Option(
     "review",
@@ -128,7 +124,7 @@ def serve(
         lease_minutes=lease_minutes,
         attention=attention,
     )
-    _check_packages()
+    check_page_packages("the review page")
     from quality.web.server import Address  # noqa: PLC0415 - optional
 
     proxies, urls = tuple(trusted_proxy), tuple(public_url)
@@ -159,11 +155,3 @@ def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
             announce("annotator", service.links.mint("annotator"))
             announce("expert", service.links.mint("expert"))
         serving.run(sockets=[listener])
-
-
-def _check_packages() -> None:
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"the review page needs {' and '.join(missing)}", 'pip install "hipo[review]"'
-        )

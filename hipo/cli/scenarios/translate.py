@@ -108,7 +108,7 @@ def translate(
     if dry_run:
         return _dry_run(ready, output_format)
     with others_apart():
-        done = asyncio.run(translate_async(ready, watcher=watcher(quiet=quiet), signals=True))
+        done = asyncio.run(translate_async(ready, watcher=watcher(quiet=quiet)))
     if output_format == "json":
         write_json(translated_as_json(done))
     elif not quiet:

@@ -46,10 +46,9 @@ def run_jury(
             asyncio.run(check_judging(folder, overrides))
         done = asyncio.run(
             hear_jurors(
-                folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching,
-                signals=True,
+                folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching
             )
-        )  # fmt: skip
+        )
     if not overrides.judges:  # otherwise what they say is printed
         labels = jury_labels(folder)
         if output_format == "json":
