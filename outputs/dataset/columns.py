@@ -12,6 +12,7 @@ from outputs.selecting.people_labels import labelled_dimensions
 from outputs.selecting.selection import SelectedDialogue
 from scenarios.annotations import VERIFIER
 from scenarios.dialogue import Turn
+from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Scheme
 from scenarios.verdicts import Verdict
 
@@ -245,11 +246,12 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
 
     def test_by_role(turn: Turn) -> bool:
         found = {label.dimension: label.value for label in turn.tactic}
+        known = {**found, ROLE: turn.role}
         return (
             bool(found)
             and turn.is_answer
             and all(
-                d.id in found for d in dimensions if d.concerns(turn.role) and d.is_asked(found)
+                d.id in found for d in dimensions if d.concerns(turn.role) and d.is_asked(known)
             )
         )
 

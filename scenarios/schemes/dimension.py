@@ -196,14 +196,22 @@ class Dimension(Strict):
         return bool(self.of) or any(ROLE in label.applies for label in self.labels)
 
     def limited_to(self, role: str) -> Self:
-        """Return the dimension with the labels that can be chosen for words of a role."""
+        """Return the dimension with the labels that can be chosen for words of a role.
+
+        It is asked only beside labels that one of these goes with.
+        """
         kept = self.choices(role)
         if len(kept) == len(self.labels):
             return self
         ids = {label.id for label in kept}
+        when = {
+            name: tuple(x for x in values if any(y.goes_with({name: x}) for y in kept)) or values
+            for name, values in self.when.items()
+        }
         return self.model_copy(
             update={
                 "labels": kept,
+                "when": when,
                 "steps": tuple(step for step in self.steps if step.label in ids),
                 "contrast": tuple(x for x in self.contrast if {x.label, x.rival} <= ids),
             }
@@ -212,10 +220,14 @@ class Dimension(Strict):
     def is_asked(self, others: Mapping[str, LabelValue | None]) -> bool:
         """Return whether words that have other labels are asked about, as ``when`` says.
 
+        Where none of its labels goes with the others, there is nothing to ask.
+
         Args:
-            others: labels by dimension; one that is not there fulfils no condition.
+            others: labels by dimension, and who spoke under ``role``; one that is not there fulfils
+                no condition, and rules out no label.
         """
-        return all(_holds(others.get(name), values) for name, values in self.when.items())
+        asked = all(_holds(others.get(name), values) for name, values in self.when.items())
+        return asked and (not self.labels or any(x.goes_with(others) for x in self.labels))
 
     def choices(
         self, role: str, others: Mapping[str, LabelValue | None] | None = None

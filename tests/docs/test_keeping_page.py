@@ -6,7 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from hipo import audit, export, generate, load_recipe, open_run
+from hipo import audit, export, generate, load_recipe, open_run, report
+from hipo.app.report.report import REPORT
 from outputs.dataset.told_audit import AUDIT
 from outputs.export.recorded import EXPORTS
 from pipeline.store.locks import LOCK
@@ -20,12 +21,13 @@ TABLE = PAGE.partition("## What is stored")[2].partition("\n## ")[0]
 
 def test_the_table_has_every_file_of_a_run(run: Path, tmp_path: Path) -> None:
     listed = set(re.findall(r"`([\w.-]+)`(?=[^|]*\|[^|]*\|[^|]*\|$)", TABLE, re.MULTILINE))
-    assert {DATABASE, PEOPLE, LOCK, EXPORTS, AUDIT, FILE} < listed
+    assert {DATABASE, PEOPLE, LOCK, EXPORTS, AUDIT, REPORT, FILE} < listed
     copy = Path(shutil.copytree(run, tmp_path / "run"))
     export(open_run(copy), "turns", tmp_path / "turns")
     audit(open_run(copy))
+    report(open_run(copy), embeddings=False)
     made = {path.name for path in copy.iterdir() if path.is_file()}
-    assert {DATABASE, EXPORTS, AUDIT} <= made <= listed
+    assert {DATABASE, EXPORTS, AUDIT, REPORT} <= made <= listed
 
 
 def test_a_copy_has_the_same_rows_and_is_gone_on_with(run: Path, tmp_path: Path) -> None:

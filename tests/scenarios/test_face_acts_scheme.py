@@ -33,6 +33,21 @@ def test_the_choices_of_a_turn_are_those_of_its_speaker_and_face_act():
     assert INTENTION.choices("persuader", {"face_act": "sneg+"}) == ()
 
 
+@pytest.mark.parametrize(
+    ("role", "face_act", "asked"),
+    [
+        ("persuader", "spos+", True), ("persuader", "spos-", False), ("persuader", "sneg+", False),
+        ("persuader", "other", False), ("persuadee", "spos-", True), ("persuadee", "sneg+", True),
+        ("persuadee", "hneg+", False),
+    ],
+)  # fmt: skip
+def test_the_intention_is_asked_only_where_the_speaker_can_have_one(role, face_act, asked):
+    limited = INTENTION.limited_to(role)
+    assert limited.is_asked({"face_act": face_act}) is asked
+    assert (face_act in limited.when["face_act"]) is asked
+    assert INTENTION.is_asked({"face_act": face_act, "role": role}) is asked
+
+
 def test_five_groups_exclude_each_other_and_some_intentions_are_in_two():
     groups = Counter(group for label in INTENTION.labels for group in label.group)
     assert groups == {

@@ -131,3 +131,13 @@ def test_what_is_not_asked_beside_other_answers_is_not_missing():
     )
     (finding,) = check_schema(scheme, refused).findings
     assert (finding.code, finding.dimension) == ("missing", "ground")
+
+
+def test_a_face_act_for_which_a_speaker_has_no_intention_leaves_the_form_complete():
+    asked = form(load_scheme("face_acts"), {0: "persuader"})
+    (of_turn, *_) = asked
+    intention = next(one for one in of_turn.fields if one.dimension.id == "intention")
+    assert set(intention.when["t0.face_act"]).isdisjoint({"spos-", "sneg+", "other"})
+    filled = read_form(asked[:1], {"t0.face_act": ["spos-"]})
+    assert [(label.dimension, label.value) for label in filled.labels] == [("face_act", "spos-")]
+    assert filled.problems == {}
