@@ -131,7 +131,7 @@ with open(target, "wb") as out:
         if kind == "benchmark":
             write({"id": f"{case}/synthetic/conversation", **base, "turn": None,
                 "aspect": "conversation", "context": context, "question": None, "utterance": "",
-                **dict.fromkeys(tagged), "sources": None, "agreed": None})
+                **dict.fromkeys(tagged), "sources": dict.fromkeys(named), "agreed": None})
 seconds = time.perf_counter() - started
 peak = peak_mib()
 print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode())

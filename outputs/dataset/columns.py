@@ -193,20 +193,20 @@ def sources_column(scheme: Scheme) -> Column:
     return Column(
         SOURCES,
         "record",
-        f"By dimension whose label it is, in the words of {LABELLED_BY.name}; null where there is none.",
+        f"By dimension whose label it is, in the words of {LABELLED_BY.name}; null: there is none.",
         tuple(Column(d.id, "text", "Whose label.") for d in labelled_dimensions(scheme)),
     )
 
 
-def label_sources(scheme: Scheme, selected: SelectedDialogue, turn: Turn | None) -> Row | None:
-    """Return the value of :func:`sources_column`; None where no utterance is labelled.
+def label_sources(scheme: Scheme, selected: SelectedDialogue, turn: Turn | None) -> Row:
+    """Return the value of :func:`sources_column`, whose fields are null where no utterance is labelled.
 
     Of an utterance on which an expert decided, others may have given the rest of the labels.
     """
-    if turn is None or not turn.tactic:
-        return None
-    whose = _labelled_by(selected, turn)
     found: Row = dict.fromkeys(d.id for d in labelled_dimensions(scheme))
+    if turn is None:
+        return found
+    whose = _labelled_by(selected, turn)
     for label in turn.tactic:
         if label.dimension in found:
             found[label.dimension] = whose

@@ -28,7 +28,7 @@ _DRAWS = 20
 """Ways to say a line that are drawn, of which one is said."""
 _TAKING_UP = 3
 """By how much more of them are drawn where one is looked for that names what the question is about."""
-_SHORTEST, _SPREAD = 62, 21
+_SHORTEST, _SPREAD = 64, 21
 """Characters of the shortest line that is aimed at, and by how much two draws add to it."""
 _WORD = 5
 """Characters of a word with the space after it."""
@@ -262,8 +262,8 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
 
 
 def _off(text: str, length: int) -> int:
-    """Return how far a text is from a length in characters, and from as many words as go into that."""
-    return abs(len(text) - length) + abs(_WORD * len(text.split()) - length)
+    """Return how far a text is from a length in characters, and its words from being as long as most are."""
+    return abs(len(text) - length) + 2 * abs(_WORD * len(text.split()) - len(text))
 
 
 def names_any(issues: Sequence[str], text: str) -> bool:

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "53b564d3de1fea6937bdbdc9f204172180a5b7b4d20d56ca43da0a042f58dc2d",
+        "66bd50ad1214c834170925bf81f77ec753ab13331b4ba140b16942355118b227",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "ca9e37303fd35ad10c96c7ca77a8419b5a17a545ec5dee7b3b16e5dee622e176",
+        "d75d96de74c2242e488d4403aa6cf90445b47830afca95580df368848398aae4",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "6c8f7e2cdaad08e66a9ca09dc0084d6e0e03c02c3dba454a4b2f7afd28c518ef",
+        "d933e75326b5a702eaed2dc0e4e336bea9f69a45120d30cb93e967cdd233f273",
     ),
 }
 

@@ -211,6 +211,17 @@ def test_lines_of_every_label_are_about_equally_long(said):
         assert max(means.values()) - min(means.values()) < 8, means
 
 
+def test_the_words_of_every_label_are_about_equally_long(said):
+    """'I'm torn about it, I feel one thing one day and another the next': short words gave feelings away."""
+    for name in ("intention", "veracity"):
+        lengths = defaultdict(list)
+        for _, declared, answered in said:
+            text = answered["utterance"]
+            lengths[declared[name]].append(len(text) / len(text.split()))
+        means = {label: sum(found) / len(found) for label, found in lengths.items()}
+        assert max(means.values()) - min(means.values()) < 0.15, means
+
+
 def test_a_line_that_affects_is_all_feeling(said):
     """'You will have it in writing that the tables are open. It warms my heart a little.'"""
     felt = [

@@ -8,8 +8,9 @@ import pytest
 
 from pipeline.offline.dice import Dice
 from pipeline.offline.engine import answer
-from pipeline.offline.grammar import listed
+from pipeline.offline.grammar import MARKS, listed
 from pipeline.offline.hearing import FORMS, UNANSWERED, hear
+from pipeline.offline.lexicon import tree
 from pipeline.offline.manner import read_manner
 from pipeline.offline.person import as_heard
 from pipeline.offline.reading import read_prompt
@@ -127,12 +128,21 @@ def test_a_question_stays_at_two_sentences_and_is_no_speech(actors):
         ("Honestly, it depends on how you look at it.", "vague"),
         ("What can I tell you? Fine weather.", ""),
         ("It does me good just to talk to somebody.", "felt"),
-        ("Please don't be so upset, as if there was something I hadn't told you.", "felt"),
+        ("Please don't be sad, as if there was more to it than I've told you.", "felt"),
         ("You can write down that I have got nothing to hide.", "told"),
     ],
 )
 def test_what_kind_of_answer_it_was_is_heard_in_its_words(text, form):
     assert heard(text).form == form
+
+
+def test_no_feeling_is_heard_as_something_told():
+    """'Please don't be so upset, now that you've heard everything there is to hear.'"""
+    books = tree("feelings").values()
+    lines = [line for by_act in books for lines in by_act.values() for line in lines]
+    plain = [f"{MARKS.sub('', line)}." for line in lines if "{" not in line]
+    assert plain
+    assert [text for text in plain if heard(text).form in {"told", ""}] == []
 
 
 @pytest.mark.parametrize(
