@@ -9,9 +9,16 @@ import aiohttp
 import orjson
 
 
-async def plain_loop(base_url: str, bodies: list[dict[str, object]], concurrency: int) -> float:
-    """Post every body with at most ``concurrency`` in flight; return the seconds it took."""
+async def plain_loop(
+    base_url: str, bodies: list[dict[str, object]], concurrency: int
+) -> list[float]:
+    """Post every body with at most ``concurrency`` in flight.
+
+    Returns:
+        The seconds after which each answer was there and read, in ascending order.
+    """
     todo = iter(bodies)
+    there: list[float] = []
 
     async def worker(session: aiohttp.ClientSession) -> None:
         for body in todo:
@@ -22,9 +29,10 @@ async def plain_loop(base_url: str, bodies: list[dict[str, object]], concurrency
             ) as response:
                 reply = orjson.loads(await response.read())
             orjson.loads(reply["choices"][0]["message"]["content"])
+            there.append(time.perf_counter() - started)
 
     connector = aiohttp.TCPConnector(limit=concurrency)
     async with aiohttp.ClientSession(connector=connector) as session:
         started = time.perf_counter()
         await asyncio.gather(*(worker(session) for _ in range(concurrency)))
-        return time.perf_counter() - started
+    return there

@@ -87,7 +87,7 @@ def _measured(
     seconds, flights = _played(base_url, n, fixed)
     found = fixed or usual_in_flight(flights)
     bodies = [{**sample[i % len(sample)], "seed": i} for i in range(len(flights))]
-    plain_s = asyncio.run(plain_loop(base_url, bodies, found))
+    *_, plain_s = asyncio.run(plain_loop(base_url, bodies, found))
     return Point(found, len(flights) / seconds, len(flights) / plain_s, auto=fixed is None)
 
 

@@ -4,7 +4,8 @@ Store and cache are on, and every reply is durable before anything is made of it
 the ways of calling alternate within one run. A server that takes its time shows what is lost beside
 it; one that answers at once, how much of the processor a call takes. The whole run counts, from the
 empty folder to the closed store: also what it spends once, before calls fly side by side, since the
-first call of a role goes out alone. That does not grow with the run, and has a row of its own.
+first call of a role goes out alone. That does not grow with the run, and has a row of its own; what a
+long run comes to is how fast answers follow each other in the middle of this one.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks.plain_loop import plain_loop
 from benchmarks.report import Goal, Row
@@ -51,11 +55,16 @@ _LOADS = (
 )
 
 
+_WAVES = 10
+"""Calls for each that may fly: of shorter runs the middle is no measure of the pace."""
+
+
 @dataclass(slots=True)
 class _Seen:
     """What was measured of one provider under one load."""
 
     ratios: list[float] = field(default_factory=list)
+    middle_ratios: list[float] = field(default_factory=list)
     cpu_ratios: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
     first_s: list[float] = field(default_factory=list)
@@ -67,9 +76,13 @@ class Played:
 
     seconds: float
     cpu_s: float
-    calls: int
-    first_s: float
-    """Seconds until the first answer was there."""
+    answered_s: list[float]
+    """Seconds until each answer was there, in ascending order."""
+
+    @property
+    def calls(self) -> int:
+        """Return how many there were."""
+        return len(self.answered_s)
 
 
 def recipe_of(provider: str, base_url: str, n: int, in_flight: int | None) -> Recipe:
@@ -96,9 +109,9 @@ def played(provider: str, base_url: str, n: int, in_flight: int) -> Played:
         if state.generated != n:
             raise RuntimeError(f"{state.generated} of {n} dialogues were generated")
         with closing(sqlite3.connect(folder / DATABASE)) as connection:
-            query = "select min(sent_at + latency_s) from requests"
-            (answered_at,) = connection.execute(query).fetchone()
-    return Played(wall, cpu, run.calls, answered_at - began)
+            query = "select sent_at + latency_s as at from requests order by at"
+            answered_s = [at - began for (at,) in connection.execute(query)]
+    return Played(wall, cpu, answered_s)
 
 
 def sent_bodies(base_url: str) -> list[dict[str, object]]:
@@ -127,6 +140,16 @@ def sent_bodies(base_url: str) -> list[dict[str, object]]:
     ]
 
 
+def _pace(answered_s: Sequence[float]) -> float:
+    """Return the seconds from one answer to the next in the middle three fifths, on the average.
+
+    Answers come in waves: a line is fitted, on which those at either end have no say of their own.
+    """
+    fifth = len(answered_s) // 5
+    middle = answered_s[fifth : len(answered_s) - fifth]
+    return float(np.polyfit(range(len(middle)), middle, 1)[0])
+
+
 def _measure(load: _Load, rounds: int) -> dict[str, _Seen]:
     """Let the loop and every provider have their turn, round after round."""
     seen = {provider: _Seen() for provider in load.goals}
@@ -141,10 +164,12 @@ def _measure(load: _Load, rounds: int) -> dict[str, _Seen]:
                 began = time.process_time()
                 plain = asyncio.run(plain_loop(base_url, bodies, load.in_flight))
                 plain_cpu = time.process_time() - began
-                of_provider.ratios.append(run.seconds / plain)
+                of_provider.ratios.append(run.seconds / plain[-1])
+                if run.calls >= _WAVES * load.in_flight:
+                    of_provider.middle_ratios.append(_pace(run.answered_s) / _pace(plain))
                 of_provider.cpu_ratios.append(run.cpu_s / plain_cpu)
                 of_provider.cpu_ms.append(run.cpu_s / run.calls * 1e3)
-                of_provider.first_s.append(run.first_s)
+                of_provider.first_s.append(run.answered_s[0])
     return seen
 
 
@@ -163,4 +188,7 @@ def run(*, quick: bool = False) -> list[Row]:
                 Row(f"{name}: CPU a call", median(seen.cpu_ms), " ms"),
                 Row(f"{name}: until the first answer", median(seen.first_s), " s"),
             ]
+            if seen.middle_ratios:
+                middle = "time a call in the middle of the run / plain aiohttp loop"
+                rows.append(Row(f"{name}: {middle}", median(seen.middle_ratios), "x"))
     return rows
