@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,15 +100,6 @@ def set_corpus(
         )
     lines = any(one.said for one in gathered.values())
     facts = any(one.row.get("fact_text") for one in gathered.values())
-    remarks = [_NOT_HELD if facts else _NO_FACT]
-    if not lines:
-        remarks.append("no lines of conversations could be read from the rows")
-    if scheme is None:
-        remarks.append(
-            "the scheme is not known: labels that its rules tie to the goal are not told apart"
-        )
-    else:
-        remarks += not_asked(scheme, dimensions)
     held: tuple[tuple[Known, bool], ...] = (("lines", lines), ("fact text", facts))
     known = frozenset(name for name, there in held if there)
     goal = "goal" if scheme is None else scheme.assigned
@@ -120,8 +111,21 @@ def set_corpus(
         known,
         dialogues_in(rows),
         scheme,
-        tuple(remarks),
+        tuple(_remarks(known, scheme, dimensions)),
     )
+
+
+def _remarks(
+    known: Collection[Known], scheme: Scheme | None, dimensions: Sequence[str]
+) -> Iterator[str]:
+    """Say what of an audit the rows do not allow."""
+    yield _NOT_HELD if "fact text" in known else _NO_FACT
+    if "lines" not in known:
+        yield "no lines of conversations could be read from the rows"
+    if scheme is None:
+        yield "the scheme is not known: labels that its rules tie to the goal are not told apart"
+    else:
+        yield from not_asked(scheme, dimensions)
 
 
 def scheme_of(path: Path) -> Scheme | None:

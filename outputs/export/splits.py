@@ -110,18 +110,12 @@ def plan_splits(
     if not groups:  # what is wrong is told where it is known
         return SplitPlan(by, fractions, seed, {})
     if len(groups) < len(used):
-        facts = {(tally.scenario, tally.part) for tally in tallies}
-        finer = ""
-        if imported and by != "dialogue":
-            finer = "divide dialogues one by one (--split-by dialogue), or "
-        elif by == "scenario" and len(facts) >= len(used):
-            finer = "divide by facts (--split-by fact), or "
         told = plural(len(together), by)
         if len(together) > len(groups):
             told += f" that tell {plural(len(groups), 'situation')}"
         raise UsageError(
             f"{told} cannot be divided into {len(used)} splits, and none may be in two",
-            f"{finer}take fewer splits (--splits 100,0,0)",
+            f"{_finer(tallies, by, len(used), imported)}take fewer splits (--splits 100,0,0)",
         )
     random.Random(seed).shuffle(groups)
     division = _Division(
@@ -131,12 +125,25 @@ def plan_splits(
     places = division.divide()
     chosen = {group: SPLITS[used[place]] for group, place in zip(groups, places, strict=True)}
     divided = {group: chosen[leader] for group, leader in sorted(together.items())}
+    return SplitPlan(by, fractions, seed, divided, largest=_largest(tallies, by, together))
+
+
+def _largest(tallies: Sequence[GroupTally], by: SplitBy, together: Mapping[str, str]) -> float:
+    """Return the share of the dialogues that is in the largest of the groups that are divided."""
     sizes = Counter[str]()
     for tally in tallies:
         if tally.dimension is None:
             sizes[together[group_of(by, tally)]] += tally.n
-    largest = max(sizes.values(), default=0) / max(1, sizes.total())
-    return SplitPlan(by, fractions, seed, divided, largest=largest)
+    return max(sizes.values(), default=0) / max(1, sizes.total())
+
+
+def _finer(tallies: Sequence[GroupTally], by: SplitBy, splits: int, imported: bool) -> str:
+    """Say what else could be divided into so many splits, if there is anything."""
+    if imported and by != "dialogue":
+        return "divide dialogues one by one (--split-by dialogue), or "
+    facts = {(tally.scenario, tally.part) for tally in tallies}
+    enough = by == "scenario" and len(facts) >= splits
+    return "divide by facts (--split-by fact), or " if enough else ""
 
 
 def _strata(

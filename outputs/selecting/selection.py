@@ -17,6 +17,7 @@ from outputs.selecting.wish import Selection
 from pipeline.run_material import load_material
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.queries.export import (
+    CorpusEntry,
     CorpusFilter,
     GroupTally,
     Wanted,
@@ -175,32 +176,37 @@ class OpenSelection:
                 undeclared=[d.id for d in undeclared_dimensions(run.scheme)],
                 only=partial(self._is_read, run, seen, only),
             )
+            by_program = settled and self.selection.labels == "verifier"
             for entry in entries:
-                dialogue, people, verified = entry.dialogue, frozenset[int](), frozenset[int]()
-                beside: Mapping[int, Collection[str]] = {}
-                scenario = run.scenario_of(dialogue.case)
-                run.material.refuse_odd(dialogue, scenario)
-                if dialogue.case.scenario_fingerprint in run.material.outdated:
-                    self.outdated[scenario.id] += 1
-                if entry.people:
-                    labelled = with_people_labels(run.scheme, dialogue, entry.people)
-                    dialogue, people, beside = labelled.dialogue, labelled.turns, labelled.beside
-                    self.people_remarks.update(labelled.remarks)
-                if settled and self.selection.labels == "verifier":
-                    dialogue, verified = with_verifier_labels(run.scheme, dialogue, run.annotations)
-                yield SelectedDialogue(
-                    dialogue,
-                    scenario,
-                    run.arms[dialogue.arm],
-                    entry.verdict,
-                    run,
-                    entry.adjudicated,
-                    people,
-                    entry.expert_goal(run.scheme.assigned),
-                    verified,
-                    entry.decided,
-                    beside,
-                )
+                yield self._selected(run, entry, by_program=by_program)
+
+    def _selected(self, run: OpenRun, entry: CorpusEntry, *, by_program: bool) -> SelectedDialogue:
+        """Return a dialogue with the labels that it is selected with, and count what is to be told of it."""
+        dialogue, people, verified = entry.dialogue, frozenset[int](), frozenset[int]()
+        beside: Mapping[int, Collection[str]] = {}
+        scenario = run.scenario_of(dialogue.case)
+        run.material.refuse_odd(dialogue, scenario)
+        if dialogue.case.scenario_fingerprint in run.material.outdated:
+            self.outdated[scenario.id] += 1
+        if entry.people:
+            labelled = with_people_labels(run.scheme, dialogue, entry.people)
+            dialogue, people, beside = labelled.dialogue, labelled.turns, labelled.beside
+            self.people_remarks.update(labelled.remarks)
+        if by_program:
+            dialogue, verified = with_verifier_labels(run.scheme, dialogue, run.annotations)
+        return SelectedDialogue(
+            dialogue,
+            scenario,
+            run.arms[dialogue.arm],
+            entry.verdict,
+            run,
+            entry.adjudicated,
+            people,
+            entry.expert_goal(run.scheme.assigned),
+            verified,
+            entry.decided,
+            beside,
+        )
 
     def _is_read(
         self, run: OpenRun, seen: set[int] | None, only: Wanted | None, case: Case, arm: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,8 @@ from scenarios.text_file import read_text
 
 SHIPPED = Path(__file__).with_name("consent.md")
 PLACE = "{stored}"
+ORIGIN = "{origin}"
+"""Where the text says where dialogues come from, and what answers are for."""
 _BY_PROGRAM = (
     "The dialogues were written by a computer program. Your answers show how far the labels of the "
     "program can be trusted, and which dialogues should not be used."
@@ -60,25 +62,19 @@ def load_consent(path: Path | None, *, imported: bool = False) -> Consent:
 
     Args:
         path: of the text; None: the one that ships.
-        imported: whether all dialogues were: the text that ships then does not say who wrote them.
+        imported: whether all dialogues were: where ``{origin}`` is, it is then not said that a program
+            wrote them.
 
     Raises:
         UsageError: the file cannot be read, is empty, or has ``{stored}`` within a paragraph.
     """
-    path, own = path or SHIPPED, path is not None
-    text = read_text(path)
+    path = path or SHIPPED
+    text = read_text(path).replace(ORIGIN, _BROUGHT if imported else _BY_PROGRAM)
     if not text.strip():
         raise UsageError(f"the consent text {path} is empty", "write it, or leave --consent out")
     if PLACE not in text:
         text = f"{text.rstrip()}\n\n## What is stored\n\n{PLACE}\n"
     blocks = tuple(_block(part) for part in re.split(r"\n\s*\n", text) if part.strip())
-    if imported and not own:
-        blocks = tuple(
-            replace(one, lines=tuple(line.replace(_BY_PROGRAM, _BROUGHT) for line in one.lines))
-            if one.kind == "p"
-            else one
-            for one in blocks
-        )
     if not any(block.lines is STORED for block in blocks):
         raise UsageError(
             f"{path}: {PLACE} stands among other words, expected it alone: it becomes a list",

@@ -85,8 +85,8 @@ def check_incoming(
             continue
         problems += _odd_person(sheet, file)
         exhibit = exhibits.of(item)
-        targets = exhibit.targets
-        asked = {(f.turn, f.dimension.id): f for part in exhibit.sections for f in part.fields}
+        targets, fields = exhibit.targets, [f for part in exhibit.sections for f in part.fields]
+        asked = {(field.turn, field.dimension.id) for field in fields}
         labels: list[GivenLabel] = []
         for (turn, name), raw in sheet.labels.items():
             dimension = scheme.dimension(name)
@@ -96,10 +96,10 @@ def check_incoming(
                 expected = "an empty cell: this study does not ask it"
                 problems.append(Problem(file, line, name, repr(raw), expected))
             elif dimension.level != "dialogue" and turn not in targets:
-                turns = f"the turns {', '.join(map(str, targets))}"
-                found, expected = f"turn {turn}", f"one of {turns}"
+                expected = f"one of the turns {', '.join(map(str, targets))}"
+                found = f"turn {turn}"
                 if turn is None:
-                    found, expected = f"{raw!r} of a whole dialogue", f"a label of one of {turns}"
+                    found, expected = f"{raw!r} of a whole dialogue", f"a label of {expected}"
                 problems.append(Problem(file, line, name, found, expected))
             elif (turn, name) not in asked:
                 expected = f"an empty cell: whoever says turn {turn} is not asked about it"
@@ -107,12 +107,8 @@ def check_incoming(
             elif why := _against(dimension, turn, value, sheet):
                 problems.append(Problem(file, line, name, f"{raw!r} in turn {turn}", why))
             elif value is None:
-                hint = suggestion(str(raw), offered_labels(dimension, study.hidden))
-                found = f"{raw!r} by {sheet.annotator}"
-                expected = f"an answer to {name!r}"
-                if dimension.measurement == "multi":
-                    expected = f"labels of {name!r}, with | between several"
-                problems.append(Problem(file, line, name, found, expected, hint))
+                told = _no_answer(dimension, raw, sheet, study)
+                problems.append(Problem(file, line, name, *told))
             else:
                 labels.append(GivenLabel(turn, name, value))
         opinion = _opinion(sheet, problems, file)
@@ -120,6 +116,16 @@ def check_incoming(
     if problems:
         raise InputError(problems)
     return checked
+
+
+def _no_answer(
+    dimension: Dimension, raw: object, sheet: Incoming, study: ReviewStudy
+) -> tuple[str, str, str]:
+    """Return what was found that is no answer, what was expected, and what may have been meant."""
+    several = dimension.measurement == "multi"
+    what = "labels of {!r}, with | between several" if several else "an answer to {!r}"
+    hint = suggestion(str(raw), offered_labels(dimension, study.hidden))
+    return f"{raw!r} by {sheet.annotator}", what.format(dimension.id), hint
 
 
 def merge_all(

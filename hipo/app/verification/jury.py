@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -198,14 +199,8 @@ async def hear_jurors(
         ):
             link = local_run(limits, store.calls, ledger, stop, watching.warn)
             pool = EndpointPool(limits, providers, link, watching.note, sender=sender)
-            hearing = JuryHearing(
-                store.judgements,
-                jurors=_seated(jury, pool, {job.dialogue.arm for job in jobs}),
-                scenario_of=jury.material.scenario_as_told,
-                stop=stop,
-                scenarios=len(jury.material.scenario_names),
-                on_progress=watching.see,
-            )
+            seated = _seated(jury, pool, {job.dialogue.arm for job in jobs})
+            hearing = _hearing(store, jury, seated, stop, watching)
             spending = spent_on_judging(ledger, link, priced=jury.priced)
             with (
                 interruptible(stop, watching.warn, enabled=True),
@@ -216,6 +211,23 @@ async def hear_jurors(
         tell_unstored(store.calls, hearing.outcome)
         state = store.state()
     return Verified(folder, hearing.outcome, state.calls - before.calls, state)
+
+
+def _hearing(
+    store: RunStore,
+    jury: Jury,
+    seated: Mapping[tuple[str, JudgeIdentity], SchemeJuror],
+    stop: Stop,
+    watching: Watcher,
+) -> JuryHearing:
+    return JuryHearing(
+        store.judgements,
+        jurors=seated,
+        scenario_of=jury.material.scenario_as_told,
+        stop=stop,
+        scenarios=len(jury.material.scenario_names),
+        on_progress=watching.see,
+    )
 
 
 def _seated(

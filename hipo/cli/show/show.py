@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import typer
 
@@ -18,7 +19,12 @@ from hipo.cli.show.dialogue_list import (
 )
 from hipo.cli.terminal.console import Format, write_json
 from hipo.cli.terminal.errors import ExitCode, say
-from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_listing
+from pipeline.store.queries.listing import (
+    DialogueListing,
+    ListedDialogue,
+    ListingFilter,
+    open_listing,
+)
 from pipeline.store.run_state import read_run_state
 from scenarios.arms import Arm
 from scenarios.errors import UsageError
@@ -82,17 +88,26 @@ def show(
         rows = listing.listed(wanted, count=most + 1, skip=skip)
         nothing = not rows and wanted != ListingFilter()
         if nothing or wanted.names_several:
-            # A list that is not empty, by one name of each kind, does without scheme and scenarios.
-            from hipo.cli.show.unknown_names import (  # noqa: PLC0415
-                refuse_unknown,
-                without_dialogue,
-            )
-
-            refuse_unknown(folder, wanted, arms, listing)
-            for line in without_dialogue(wanted, listing) if nothing else ():
-                say(line)
+            _check_names(folder, wanted, arms, listing, nothing=nothing)
     _list(run, rows[:most], arms, output_format, more=len(rows) > most, after=skip + most)
     return ExitCode.DONE
+
+
+def _check_names(
+    folder: Path,
+    wanted: ListingFilter,
+    arms: Mapping[str, Arm],
+    listing: DialogueListing,
+    *,
+    nothing: bool,
+) -> None:
+    """Refuse what the run cannot have; where nothing is listed, say which name no dialogue has."""
+    # It takes scheme and scenarios, which a list that is not empty, by one name of each kind, does without.
+    from hipo.cli.show.unknown_names import refuse_unknown, without_dialogue  # noqa: PLC0415
+
+    refuse_unknown(folder, wanted, arms, listing)
+    for line in without_dialogue(wanted, listing) if nothing else ():
+        say(line)
 
 
 def _list(
