@@ -20,6 +20,7 @@ from benchmarks.report import Goal, Row
 from outputs.reliability.judge_agreement import Count, shares
 from quality.agreement.agreement import STATISTICS_BY_MEASUREMENT, dimension_agreement
 from quality.agreement.annotations import Answer
+from quality.agreement.labels import label_agreement
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.scoring import ScoreKey, score
 from quality.statistics.bootstrap import Interval, Resampling
@@ -87,6 +88,9 @@ def _counted(
 def _intervals(right: Codes, said: Codes) -> Iterator[tuple[str, Interval | None]]:
     for row in dimension_agreement(DIMENSION, answers(said), how=HOW):
         yield row.statistic, row.interval
+    rare = label_agreement(DIMENSION, answers(said), how=HOW)[-1]
+    yield "specific agreement, rare label", rare.specific_interval
+    yield "alpha of the rare label", rare.alpha_interval
     scored = [
         ScoredAnswer(f"{d}.{i}", f"{d}", f"{d}", "d", LABELS[right[d, i]], LABELS[said[d, i, 0]])
         for d in range(right.shape[0])
@@ -127,8 +131,20 @@ def true_figures(size: int, spread: float) -> tuple[Mapping[str, float], NDArray
     ])  # fmt: skip
     statistics = STATISTICS_BY_MEASUREMENT[DIMENSION.measurement]
     truth = {name: _population(name, said) for name in statistics}
+    truth |= _rare_label(said)
     truth |= {"accuracy": float((first == right).mean()), "F1 of the rare label": float(f1[-1])}
     return truth, f1
+
+
+def _rare_label(said: Codes) -> Mapping[str, float]:
+    """Return the two figures of the last label of so many items that corrections vanish."""
+    given = (said == len(LABELS) - 1).sum(axis=-1)
+    specific = float((given * (given - 1)).sum() / (given.sum() * (RATERS - 1)))
+    chance = float(given.mean()) / RATERS
+    return {
+        "specific agreement, rare label": specific,
+        "alpha of the rare label": (specific - chance) / (1 - chance),
+    }
 
 
 def _population(statistic: str, said: Codes) -> float:

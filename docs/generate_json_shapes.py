@@ -123,15 +123,17 @@ TAIL = """## People who review
 `hipo runs show RUN --format json` of a run with a quota has in `quota` the cells that the estimate has in `quota.cells`, without
 `missing`, `begun`, `assumed_yield` and `tries`.
 
-`hipo review agreement RUN --format json` prints `{study, lines, canary, human_readings, readers, agreement, against_gold,
+`hipo review agreement RUN --format json` prints `{study, lines, canary, human_readings, readers, agreement, labels, against_gold,
 against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` by code the `lines` and `dialogues` of each, `agreement` a list of
-`{dimension, statistic, value, interval, items, annotators}`, and the two others lists of `{reader, other, dimension, items,
-same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's labels.
+`{dimension, statistic, value, interval, items, dialogues, annotators}`, `labels` as in `hipo agreement`, and the two others lists of
+`{reader, other, dimension, items, same, kappa, interval, labels, matrix, by_label}`, where rows of `matrix` are the other's labels.
 
 `hipo agreement ... --json FILE|-` writes `{of, with, scheme, sources, groups, pairs}`, of tables also `files` (`{file, group, rows,
 read, left_out}`) and `oddities` (`{file, row, line, column, code, found, done, left_out}`): `groups`, the first of which is everything
-(`""`), a list of `{group, items, annotators, statistics, difficulty}`, `pairs` a list of `{group, comparisons}`, where a comparison is
-`{reader, other, dimension, items, same, kappa, interval, overlap, labels, matrix, statistics}`.
+(`""`), a list of `{group, items, annotators, intervals_draw, statistics, labels, difficulty}`, `pairs` a list of `{group, comparisons}`, where a comparison is
+`{reader, other, dimension, items, same, kappa, interval, overlap, labels, matrix, statistics, by_label}`. `intervals_draw` is
+`dialogues` or `items`; `labels` and `by_label` are lists of `{dimension, label, answers, items, dialogues, annotators, of_annotators,
+specific, specific_interval, alpha, alpha_interval, note}`: each label against all others.
 
 `hipo qc ... --json FILE|-` writes `{scheme, sources, settings, items, annotators, answers, found, findings, vocabulary,
 agreement, dimensions, released}`, of tables also `files` and `oddities`: `settings` the thresholds, `found` counts by level

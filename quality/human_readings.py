@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from quality.agreement.agreement import AgreementRow, agreement_table
 from quality.agreement.annotations import Answer
 from quality.agreement.comparisons import ReaderComparison, compared
+from quality.agreement.labels import LabelAgreement, label_agreement_table
 from scenarios.schemes.model import Scheme
 
 GOLD = "gold"
@@ -36,6 +37,8 @@ class HumanReadings:
     """People who have answered lines, but none that anybody else has."""
     agreement: tuple[AgreementRow, ...] = ()
     """Of people with each other."""
+    labels: tuple[LabelAgreement, ...] = ()
+    """The same, label by label."""
     against_gold: tuple[ReaderComparison, ...] = ()
     against_programs: tuple[ReaderComparison, ...] = ()
 
@@ -84,6 +87,7 @@ def human_readings(
         readers,
         alone,
         tuple(agreement_table(scheme, people_of)),
+        tuple(label_agreement_table(scheme, people_of)),
         tuple(compared(asked, people_of, gold)),
         tuple(compared(asked, people_of, programs)),
     )

@@ -16,12 +16,14 @@ from hipo.app.metrics.agreement import (
 )
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
+from hipo.cli.reports.label_agreement import drawn_text, label_as_json, labels_text
 from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
 from hipo.cli.terminal.console import columns, ends, one_line, plain
 from hipo.cli.terminal.errors import ExitCode
 from hipo.cli.terminal.json_target import JSON, deliver
 from quality.agreement.agreement import AgreementRow
 from quality.agreement.comparisons import ReaderComparison
+from quality.agreement.labels import LABEL_MEASURES
 from quality.statistics.bootstrap import Interval, Resampling
 from quality.tables.measured import Numbers
 from scenarios.plural import plural
@@ -102,7 +104,8 @@ def agreement_as_json(report: AgreementReport) -> dict[str, Any]:
     """Return what ``hipo agreement --json`` writes.
 
     ``of``, ``with`` (null: each other), ``scheme``; ``groups``, the first of which is everything
-    (""): ``items``, ``annotators``, ``statistics``, and ``difficulty`` by dimension (items with two answers or more); ``pairs`` by
+    (""): ``items``, ``annotators``, what ``intervals_draw`` (``dialogues`` or ``items``), ``statistics``,
+    ``labels`` (each label against all others), and ``difficulty`` by dimension (items with two answers or more); ``pairs`` by
     group; of files ``files`` (rows, read, left out) and ``oddities``.
     """
     return {
@@ -122,7 +125,9 @@ def agreement_as_json(report: AgreementReport) -> dict[str, Any]:
 def _group_as_json(group: GroupAgreement) -> dict[str, Any]:
     return {
         **plain(group, "group items annotators", annotators=list(group.annotators)),
+        "intervals_draw": "dialogues" if group.in_dialogues else "items",
         "statistics": [_row_as_json(row) for row in group.rows],
+        "labels": [label_as_json(row) for row in group.labels],
         "difficulty": {
             name: plain(counted, "items unanimous majority split")
             for name, counted in group.difficulty
@@ -131,17 +136,18 @@ def _group_as_json(group: GroupAgreement) -> dict[str, Any]:
 
 
 def _row_as_json(row: AgreementRow) -> dict[str, Any]:
-    names = "dimension statistic value interval items annotators note"
+    names = "dimension statistic value interval items dialogues annotators note"
     return plain(row, names, interval=ends(row.interval))
 
 
 def _pair_as_json(pair: ReaderComparison) -> dict[str, Any]:
     return plain(
-        pair, "reader other dimension items same kappa interval overlap labels matrix statistics",
+        pair, "reader other dimension items same kappa interval overlap labels matrix statistics by_label",
         interval=ends(pair.interval),
         labels=list(pair.labels),
         matrix=[list(row) for row in pair.matrix],
         statistics={row.statistic: row.value for row in pair.statistics},
+        by_label=[label_as_json(row) for row in pair.by_label],
     )  # fmt: skip
 
 
@@ -152,7 +158,9 @@ def _text(report: AgreementReport) -> Iterator[str]:
         yield _group_text(group)
     for some in report.pairs:
         yield _pairs_text(some)
-        yield from (confusion_text(pair) for pair in some.pairs if report.other and pair.matrix)
+        yield from (confusion_text(pair) for pair in some.pairs if report.other and pair.by_label)
+    if any(group.labels for group in report.groups) or (report.other and report.pairs):
+        yield f"label by label: {LABEL_MEASURES}"
 
 
 def _group_text(group: GroupAgreement) -> str:
@@ -160,15 +168,22 @@ def _group_text(group: GroupAgreement) -> str:
     head = f"{group.group or 'everything'}: {plural(group.items, 'item')}, by {names}"
     rows = [
         [row.dimension, row.statistic, figure(row.value), bounds(row.interval), str(row.items)]
+        + ([str(row.dialogues)] if group.in_dialogues else [])
         for row in group.rows
     ]
-    table = columns(["dimension", "statistic", "value", "95% interval", "items"], rows)
+    header = ["dimension", "statistic", "value", "95% interval", "items"]
+    table = columns([*header, "dialogues"] if group.in_dialogues else header, rows)
+    drawn = drawn_text(group.rows, in_dialogues=group.in_dialogues)
     counted = [
         [name, str(one.unanimous), str(one.majority), str(one.split)]
         for name, one in group.difficulty
     ]
     split = columns(["dimension", "unanimous", "majority", "split"], counted) if counted else ""
-    return "\n".join(part for part in (head, table, *notes_on(group.rows), split) if part)
+    return "\n".join(
+        part
+        for part in (head, table, drawn, *notes_on(group.rows), labels_text(group.labels), split)
+        if part
+    )
 
 
 def notes_on(rows: Iterable[AgreementRow]) -> list[str]:
@@ -218,12 +233,13 @@ def _rank(pair: ReaderComparison) -> str:
 
 
 def confusion_text(pair: ReaderComparison) -> str:
-    """Return which labels two readers gave to the same items, as a table."""
+    """Return which labels two readers gave to the same items, and how far they agree on each."""
     rows = [
         [label, *map(str, counts)] for label, counts in zip(pair.labels, pair.matrix, strict=True)
     ]
     title = f"{pair.dimension}: rows {pair.other}, columns {pair.reader}"
-    return f"{title}\n" + columns(["", *pair.labels], rows)
+    matrix = columns(["", *pair.labels], rows) if rows else ""
+    return "\n".join(part for part in (title, matrix, labels_text(pair.by_label)) if part)
 
 
 def figure(value: float | None) -> str:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.result_lines import (
+    Drawn,
     Place,
     ResultLine,
+    drawn_in,
     in_percent,
     lines_of,
     places_of,
+    spread_of,
     task_title,
     views_of,
 )
@@ -30,14 +33,20 @@ def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTa
         if not pairs:
             continue
         places = places_of(group, [line for pair in pairs for line in pair])
+        drawn = drawn_in([line for pair in pairs for line in pair])
         several = len({line.contender.mode for _, line in pairs}) > 1
         rows: list[TableRow] = []
         for base, line in pairs:
             untuned = _named(base, several=several)
             if untuned not in {row.name for row in rows}:
-                values = _accuracies(base, places)
                 rows.append(
-                    TableRow(kind="model", name=untuned, reference=view.name, values=values)
+                    TableRow(
+                        kind="model",
+                        name=untuned,
+                        reference=view.name,
+                        values=_accuracies(base, places),
+                        intervals=_spreads(base, places, drawn),
+                    )
                 )
             rows.append(
                 TableRow(
@@ -46,6 +55,7 @@ def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTa
                     base=untuned,
                     reference=view.name,
                     values=_accuracies(line, places),
+                    intervals=_spreads(line, places, drawn),
                 )
             )
         yield ResultTable(
@@ -59,6 +69,7 @@ def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTa
             ),
             rows=tuple(rows),
             notes=("An arrow is no test: scores.json has the difference of each pair with its p.",),
+            drawn=drawn,
         )
 
 
@@ -103,6 +114,15 @@ def _named(line: ResultLine, *, several: bool) -> str:
 def _accuracies(line: ResultLine, places: Sequence[Place]) -> tuple[float | None, ...]:
     return tuple(
         in_percent(line.scores[place].accuracy.value) if place in line.scores else None
+        for place in places
+    )
+
+
+def _spreads(
+    line: ResultLine, places: Sequence[Place], drawn: Drawn
+) -> tuple[tuple[float, float] | None, ...]:
+    return tuple(
+        spread_of(line.scores[place].accuracy, drawn) if place in line.scores else None
         for place in places
     )
 

@@ -6,17 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Literal
 
+from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.before_after import before_and_after
 from outputs.evaluation.evaluated import SIGNS, Evaluated, ReferenceView
 from outputs.evaluation.leaderboard import FLOORS, MARKED
 from outputs.evaluation.result_lines import (
+    Drawn,
     Place,
     ResultLine,
+    drawn_in,
     in_percent,
     is_human,
     lines_of,
     places_of,
     same_items,
+    spread_of,
     task_title,
     views_of,
 )
@@ -26,7 +30,7 @@ from outputs.result_tables.model import (
     ResultTable,
     TableRow,
 )
-from quality.evaluation.scores import Scores
+from quality.evaluation.scores import ClusteredEstimate, Scores
 from scenarios.plural import plural
 
 THESE = "these items"
@@ -39,9 +43,12 @@ _FLOORS = (
     "labels on offer; both are computed."
 )
 _BETTER = (
-    "Whether one model is ahead of another is in scores.json and on the page of the evaluation: "
-    "here is no test."
+    "Intervals are of each model alone. Those of two may overlap although one is ahead, since what is "
+    "hard for both cancels out in their difference: that is tested in pairs over cases, below where one "
+    "evaluation asked several models, and in scores.json."
 )
+_OF_CASES = "Intervals are over cases, as a figure rests on one scenario: they say nothing of other scenarios."
+_NO = (ClusteredEstimate(None),) * 2
 _METRICS: tuple[Literal["accuracy", "macro-F1"], ...] = ("accuracy", "macro-F1")
 
 
@@ -68,10 +75,11 @@ def _tables(group: Sequence[Evaluated], name: str, what: str = "") -> Iterator[R
     by_view = {view: list(lines_of(group, view)) for view in views_of(group)}
     lines = [line for mine in by_view.values() for line in mine]
     places = places_of(group, lines)
+    drawn = drawn_in(lines)
     modes = {line.contender.mode for line in lines if line.contender.mode}
     order = list(dict.fromkeys((line.name, line.contender.mode) for line in lines))
     rows = [
-        _row(line, view, places, several=len(modes) > 1)
+        _row(line, view, places, drawn, several=len(modes) > 1)
         for key in order
         for view, mine in by_view.items()
         for line in mine
@@ -98,24 +106,28 @@ def _tables(group: Sequence[Evaluated], name: str, what: str = "") -> Iterator[R
                 for metric in _METRICS
             ),
             rows=tuple(rows),
-            notes=tuple(_notes(group, by_view, places)),
+            notes=tuple(_notes(group, by_view, places, drawn)),
+            drawn=drawn,
         )
 
 
 def _row(
-    line: ResultLine, view: ReferenceView, places: Sequence[Place], *, several: bool
+    line: ResultLine,
+    view: ReferenceView,
+    places: Sequence[Place],
+    drawn: Drawn,
+    *,
+    several: bool,
 ) -> TableRow:
-    values: list[float | None] = []
-    for place in places:
-        score = line.scores.get(place)
-        values.append(in_percent(score.accuracy.value) if score else None)
-        values.append(in_percent(score.macro_f1.value) if score else None)
+    scores = [line.scores.get(place) for place in places]
+    figures = [f for score in scores for f in ((score.accuracy, score.macro_f1) if score else _NO)]
     return TableRow(
         kind="human" if is_human(line.contender) else "model",
         name=line.name,
         mode=line.contender.mode if several else "",
         reference=view.name,
-        values=tuple(values),
+        values=tuple(in_percent(figure.value) for figure in figures),
+        intervals=tuple(spread_of(figure, drawn) for figure in figures),
     )
 
 
@@ -170,8 +182,19 @@ def _notes(
     group: Sequence[Evaluated],
     by_view: Mapping[ReferenceView, Sequence[ResultLine]],
     places: Sequence[Place],
+    drawn: Drawn,
 ) -> Iterator[str]:
     yield f"{_FLOORS} {_BETTER}"
+    if drawn == "cases":
+        yield _OF_CASES
+    for one in group:
+        of_it = f" ({one.record.name})" if len(group) > 1 else ""
+        for task, dimension in places:
+            if task in {known.id for known in one.tasks} and dimension in one.dimensions(task):
+                ahead = " ".join(ahead_sentences(one, task, dimension))
+                view = one.references(task, dimension)[0]
+                if ahead:
+                    yield f"{task_title(group, task)}, against {view.labels}{of_it}: {ahead}"
     for task, dimension in places:
         for view, lines in by_view.items():
             said: dict[str, None] = {}
@@ -179,8 +202,7 @@ def _notes(
                 score = line.scores.get((task, dimension))
                 if score is not None:
                     said[f"{plural(score.items, 'item')} of {plural(score.cases, 'case')}"] = None
-                    # No interval is printed here, so that what is said of them is left out.
-                    said.update((text, None) for text in score.remarks if "interval" not in text)
+                    said.update((text, None) for text in score.remarks)
             if said:
                 where = f"{task_title(group, task)}, {dimension}, {view.labels}"
                 yield f"{where}: {'; '.join(said)}."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Literal
 
 from outputs.evaluation.evaluated import Contender, Evaluated, ReferenceView
 from quality.evaluation.people import is_people
-from quality.evaluation.scores import Scores
+from quality.evaluation.scores import ClusteredEstimate, Scores
 
 Place = tuple[str, str]
 """Task and dimension."""
@@ -88,6 +89,26 @@ def places_of(group: Sequence[Evaluated], lines: Sequence[ResultLine]) -> list[P
 def task_title(group: Sequence[Evaluated], task: str) -> str:
     """Return what people call a task."""
     return next(found.title for one in group for found in one.tasks if found.id == task)
+
+
+Drawn = Literal["cases", "scenarios"]
+"""What the intervals of a table draw."""
+
+
+def drawn_in(lines: Iterable[ResultLine]) -> Drawn:
+    """Return what the intervals of a table draw: scenarios, as whoever reads it thinks of others.
+
+    Where a figure rests on a single scenario, cases are drawn in the whole table, and nothing is
+    said about other scenarios.
+    """
+    several = all(score.scenarios > 1 for line in lines for score in line.scores.values())
+    return "scenarios" if several else "cases"
+
+
+def spread_of(estimate: ClusteredEstimate, drawn: Drawn) -> tuple[float, float] | None:
+    """Return an interval in per cent."""
+    bounds = estimate.by_scenario if drawn == "scenarios" else estimate.by_case
+    return None if bounds is None else (100 * bounds.low, 100 * bounds.high)
 
 
 def in_percent(value: float | None) -> float | None:

@@ -14,6 +14,7 @@ from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import NamedCount, PersonAnswer, TrialCount, VoteCount
 from quality.agreement.agreement import AgreementRow, agreement_table
 from quality.agreement.annotations import Answer
+from quality.agreement.labels import LabelAgreement, label_agreement_table
 from quality.judges.comparison import agrees
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -142,5 +143,17 @@ def people_agreement(scheme: Scheme, answers: Sequence[PersonAnswer]) -> tuple[A
     """
     modes = {answer.item: answer.mode for answer in answers}
     several = len(set(modes.values())) > 1
-    plain = [Answer(a.item, a.dimension, a.person, a.value, a.dialogue) for a in answers]
-    return tuple(agreement_table(scheme, plain, groups=modes if several else None))
+    return tuple(agreement_table(scheme, _plain(answers), groups=modes if several else None))
+
+
+def people_by_label(scheme: Scheme, answers: Sequence[PersonAnswer]) -> list[LabelAgreement]:
+    """Return the agreement of people on each label, over everything that they answered.
+
+    Raises:
+        UsageError: an answer does not fit the scheme.
+    """
+    return label_agreement_table(scheme, _plain(answers))
+
+
+def _plain(answers: Sequence[PersonAnswer]) -> list[Answer]:
+    return [Answer(a.item, a.dimension, a.person, a.value, a.dialogue) for a in answers]

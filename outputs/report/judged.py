@@ -18,7 +18,7 @@ from outputs.reliability.judge_agreement import (
     kappa,
     shares,
 )
-from outputs.reliability.reliability import people_agreement
+from outputs.reliability.reliability import people_agreement, people_by_label
 from outputs.report.gathered import Gathered
 from outputs.report.labels import pair_plot
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table
@@ -35,6 +35,8 @@ from outputs.report.wording import (
     spread,
 )
 from pipeline.store.queries.report_rows import VoteCount
+from quality.agreement.labels import LABEL_MEASURES
+from quality.statistics.bootstrap import Interval
 from scenarios.errors import UsageError
 
 
@@ -292,14 +294,47 @@ def _people(run: Gathered) -> list[Block]:
             dimension_title(run.scheme, row.dimension),
             row.statistic,
             ratio(row.value) if row.value is not None else f"{NOTHING} {row.note}",
-            "" if row.interval is None else f"{row.interval.low:.2f} to {row.interval.high:.2f}",
+            _bounds(row.interval),
             count(row.items),
             count(row.annotators),
         )
         for row in agreement
     )
     header = ("mode", "dimension", "statistic", "value", "95% interval", "items", "people")
-    return [Table("Between the people who reviewed", header, rows)]
+    return [Table("Between the people who reviewed", header, rows), *_labels(run)]
+
+
+def _labels(run: Gathered) -> list[Block]:
+    """Return how far people agree on each label that any of them gave."""
+    rows = tuple(
+        (
+            dimension_title(run.scheme, row.dimension),
+            row.label,
+            ratio(row.specific),
+            _bounds(row.specific_interval),
+            ratio(row.alpha) if row.alpha is not None or not row.note else f"{NOTHING} {row.note}",
+            _bounds(row.alpha_interval),
+            count(row.answers),
+            count(row.dialogues),
+            f"{row.annotators} of {row.of_annotators}",
+        )
+        for row in people_by_label(run.scheme, run.answers)
+        if row.answers
+    )
+    if not rows:
+        return []
+    header = (
+        "dimension", "label", "specific", "95% interval", "alpha", "95% interval", "answers",
+        "dialogues", "given by",
+    )  # fmt: skip
+    table = Table("Between the people who reviewed, label by label", header, rows)
+    note = f"{LABEL_MEASURES[0].upper()}{LABEL_MEASURES[1:]}. Intervals draw whole dialogues."
+    return [table, Remark(note)]
+
+
+def _bounds(bounds: Interval | None) -> str:
+    """Return an interval of coefficients; nothing where there is none."""
+    return "" if bounds is None else f"{bounds.low:.2f} to {bounds.high:.2f}"
 
 
 def _bar(confirmed: ConfirmedShare) -> Bar:

@@ -15,9 +15,10 @@ from quality.tables.formulas import neutral
 
 CSV_COLUMNS = (
     "source", "items", "table", "reference", "kind", "family", "name", "mode", "base", "task",
-    "dimension", "label", "metric", "value", "unit", "mark",
+    "dimension", "label", "metric", "value", "low", "high", "drawn", "unit", "mark",
 )  # fmt: skip
-"""One row is one number; ``mark`` is best, second, up, down or nothing."""
+"""One row is one number; ``mark`` is best, second, up, down or nothing; ``low``
+and ``high`` end the 95 % interval, for which ``drawn`` (cases or scenarios) were drawn whole."""
 
 
 def results_as_markdown(blocks: Sequence[ResultBlock]) -> str:
@@ -82,6 +83,7 @@ def _numbers(results: ResultBlock) -> Iterator[tuple[str, ...]]:
             for place, (column, value) in enumerate(zip(table.columns, row.values, strict=True)):
                 if value is None:
                     continue
+                bounds = row.bounds(place)
                 yield (
                     table.source,
                     results.items,
@@ -97,6 +99,8 @@ def _numbers(results: ResultBlock) -> Iterator[tuple[str, ...]]:
                     row.label,
                     column.metric,
                     table.written(value),
+                    *((table.written(end) for end in bounds) if bounds else ("", "")),
+                    table.drawn if bounds else "",
                     table.unit,
                     marks.get((number, place), ""),
                 )

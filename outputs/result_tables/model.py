@@ -41,6 +41,12 @@ class TableRow(Strict):
     label: str = ""
     values: tuple[float | None, ...]
     """One for each column; None where nothing is known."""
+    intervals: tuple[tuple[float, float] | None, ...] = ()
+    """The 95 % interval of each value, in its unit; None where there is none, empty where of none."""
+
+    def bounds(self, place: int) -> tuple[float, float] | None:
+        """Return the interval of the value of one column."""
+        return self.intervals[place] if self.intervals else None
 
 
 class ResultTable(Strict):
@@ -55,6 +61,8 @@ class ResultTable(Strict):
     columns: tuple[ResultColumn, ...]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
+    drawn: str = ""
+    """What intervals draw, in the plural: cases or scenarios; empty where there are none."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -66,6 +74,8 @@ class ResultTable(Strict):
                 )
             if any(not 0 <= value <= _TOP[self.unit] for value in row.values if value is not None):
                 raise ValueError(f"{row.name}: a value is no {self.unit}")
+            if row.intervals and len(row.intervals) != len(row.values):
+                raise ValueError(f"{row.name}: as many intervals as values, or none")
             if (row.kind == "tuned") != (row.base in names):
                 raise ValueError(f"{row.name}: tuned rows, and no others, have a base in the table")
         return self
@@ -73,6 +83,10 @@ class ResultTable(Strict):
     def written(self, value: float) -> str:
         """Return a value with the digits of this table."""
         return f"{value:.{_DIGITS[self.unit]}f}"
+
+    def spread(self, bounds: tuple[float, float] | None) -> str:
+        """Return an interval as it stands behind its value; nothing where there is none."""
+        return f" [{self.written(bounds[0])}, {self.written(bounds[1])}]" if bounds else ""
 
 
 class ResultBlock(Strict):

@@ -15,12 +15,15 @@ _UNITS = {"percent": "In per cent.", "share": "As shares of one."}
 _RANKED = (
     "Of the models in a column, the best is bold; the second is underlined (italic in Markdown)."
 )
+_INTERVALS = "In brackets: 95 % intervals over {drawn}, which are drawn whole."
 _TUNED = "Arrows say whether the tuned model is above or below what it was."
 
 
 def result_section(table: ResultTable) -> ReportSection:
     """Return a table, in parts if it is wide, with its source, its unit and its notes."""
     lead = [_UNITS[table.unit]]
+    if table.drawn:
+        lead.append(_INTERVALS.format(drawn=table.drawn))
     if table.ranked:
         lead.append(_RANKED)
     if any(row.kind == "tuned" for row in table.rows):
@@ -54,7 +57,10 @@ def _part(table: ResultTable, caption: str, places: list[int], *, name_task: boo
         for nth, place in enumerate(places):
             if (number, place) in marks:
                 shown[len(rows), len(naming) + nth] = marks[number, place]
-        written = [NOTHING if value is None else table.written(value) for value in values]
+        written = [
+            NOTHING if value is None else table.written(value) + table.spread(row.bounds(place))
+            for place, value in zip(places, values, strict=True)
+        ]
         rows.append((*(getattr(row, field) for field in naming), *written))
     return Table(caption, tuple(header), tuple(rows), shown)
 

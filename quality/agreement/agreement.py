@@ -47,6 +47,8 @@ class AgreementRow:
     items: int
     annotators: int
     note: str = ""
+    dialogues: int = 0
+    """How many dialogues, or items that stand alone, the items are: what intervals draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,7 @@ def dimension_agreement(
                 items=int(used.sum()),
                 annotators=int(np.isfinite(table.codes[used]).any(axis=0).sum()),
                 note=statistic.undefined if value is None else _note(table, statistic, found),
+                dialogues=len(np.unique(table.clusters[used])),
             )
         )
     return rows
@@ -272,12 +275,27 @@ def _note(table: Ratings, statistic: _Statistic, found: Interval | None) -> str:
     """Return why a figure has no interval, or on which of the items alone it rests; else nothing."""
     if found is None and len(np.unique(table.clusters)) < 2:
         return ONE_DIALOGUE if len(table.items) > 1 else ONE_ITEM
+    if statistic.name in ("Cohen kappa", "Spearman rho"):
+        return _pairs_left_out(table, statistic)
     used = statistic.rows(table)
     which = _ALIKE.get(statistic.rows)
     if which is None or used.all() or not used.any():
         return ""
     people = int(table.answered[used][0])
     return f"{which}: of the {used.sum()} of {len(used)} items with {people} answers each"
+
+
+def _pairs_left_out(table: Ratings, statistic: _Statistic) -> str:
+    """Return how many pairs of annotators a mean over pairs does without, if any."""
+    once = np.ones((1, len(table.items)))
+    values = np.array([pair(once)[0] for pair in resampling.pair_values(table, statistic.name)])
+    undefined = int((~np.isfinite(values)).sum())
+    if not undefined:
+        return ""
+    return (
+        f"{statistic.name} is the mean of {len(values) - undefined} of {len(values)} pairs of "
+        "annotators: the others show no variation on the items that they share"
+    )
 
 
 def _all_at_once(table: Ratings, statistics: list[_Statistic]) -> Estimator:

@@ -10,6 +10,7 @@ import numpy as np
 
 from quality.agreement.agreement import AgreementRow, dimension_agreement
 from quality.agreement.annotations import Answer
+from quality.agreement.labels import LabelAgreement, label_agreement
 from quality.statistics.bootstrap import Interval, Resampling
 from quality.statistics.class_figures import count_matrix
 from scenarios.schemes.model import Dimension
@@ -38,6 +39,8 @@ class ReaderComparison:
     for numbers and for several labels at once."""
     statistics: tuple[AgreementRow, ...] = ()
     """Every statistic that fits the dimension, of the two."""
+    by_label: tuple[LabelAgreement, ...] = ()
+    """How far the two agree on each label; of numbers nothing."""
     overlap: float | None = None
     """Of several labels at once: the mean share of labels in common (Jaccard), in ``[0, 1]``."""
 
@@ -115,6 +118,7 @@ def _comparison(
         labels=dimension.values if labelled else (),
         matrix=_matrix(dimension, pairs) if labelled else (),
         statistics=rows,
+        by_label=tuple(label_agreement(dimension, both, how=how)),
         overlap=_overlap(pairs) if dimension.measurement == "multi" else None,
     )
 

@@ -67,7 +67,7 @@ def pair_columns(ratings: Ratings) -> Iterator[tuple[Floats, Floats]]:
 def percent_estimator(ratings: Ratings) -> Estimator:
     """Weighted percent agreement."""
     rows, shares = absolute_agreement(ratings)
-    return lambda weights: _ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1))
+    return lambda weights: ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1))
 
 
 def pair_agreements(ratings: Ratings) -> list[tuple[int, int, Estimator]]:
@@ -79,9 +79,15 @@ def pair_agreements(ratings: Ratings) -> list[tuple[int, int, Estimator]]:
     return [(i, j, of_pair(ratings, i, j, rows)) for i, j, rows in pair_rows(ratings)]
 
 
+def pair_values(ratings: Ratings, statistic: str) -> list[Estimator]:
+    """Return Cohen's kappa, or Spearman's rho, of each pair that shares items, as estimators."""
+    of_pair = _rho_of_pair if statistic == "Spearman rho" else _kappa_of_pair
+    return [of_pair(ratings, *pair) for pair in pair_rows(ratings)]
+
+
 def cohen_estimator(ratings: Ratings) -> Estimator:
     """Weighted mean pairwise Cohen's kappa."""
-    return _mean_of_pairs([_kappa_of_pair(ratings, *pair) for pair in pair_rows(ratings)])
+    return _mean_of_pairs(pair_values(ratings, "Cohen kappa"))
 
 
 def _mean_of_pairs(pairs: list[Estimator]) -> Estimator:
@@ -102,8 +108,8 @@ def _kappa_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
     def estimate(weights: Floats) -> Floats:
         drawn = weights[:, rows]
         total = drawn.sum(axis=1)
-        expected = _ratio(((drawn @ first) * (drawn @ second)).sum(axis=1), total**2)
-        return _beyond_chance(_ratio(drawn @ same, total), expected)
+        expected = ratio(((drawn @ first) * (drawn @ second)).sum(axis=1), total**2)
+        return _beyond_chance(ratio(drawn @ same, total), expected)
 
     return estimate
 
@@ -116,8 +122,8 @@ def fleiss_estimator(ratings: Ratings) -> Estimator:
     def estimate(weights: Floats) -> Floats:
         sums = weights[:, rows] @ features
         drawn = weights[:, rows].sum(axis=1)
-        marginals = _ratio(sums[:, 1:], sums[:, 1:].sum(axis=1, keepdims=True))
-        return _beyond_chance(_ratio(sums[:, 0], drawn), (marginals**2).sum(axis=1))
+        marginals = ratio(sums[:, 1:], sums[:, 1:].sum(axis=1, keepdims=True))
+        return _beyond_chance(ratio(sums[:, 0], drawn), (marginals**2).sum(axis=1))
 
     return estimate
 
@@ -128,7 +134,7 @@ def randolph_estimator(ratings: Ratings) -> Estimator:
     shares = _agreement_and_counts(ratings, rows)[:, 0]
     expected = np.array(1 / max(len(ratings.categories), 1))
     return lambda weights: _beyond_chance(
-        _ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1)), expected
+        ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1)), expected
     )
 
 
@@ -149,7 +155,7 @@ def _nominal_alpha(ratings: Ratings) -> Estimator:
         n_label = drawn @ counts
         n = n_label.sum(axis=1)
         by_chance = n**2 - (n_label**2).sum(axis=1)
-        return 1 - _ratio((n - drawn @ agreeing) * (n - 1), by_chance)
+        return 1 - ratio((n - drawn @ agreeing) * (n - 1), by_chance)
 
     return estimate
 
@@ -170,7 +176,7 @@ def _ordinal_alpha(ratings: Ratings) -> Estimator:
         distance = (middle[:, :, None] - middle[:, None, :]) ** 2
         observed = ((drawn @ coincidences).reshape(distance.shape) * distance).sum(axis=(1, 2))
         by_chance = (n_label[:, :, None] * n_label[:, None, :] * distance).sum(axis=(1, 2))
-        return 1 - _ratio(observed * (n_label.sum(axis=1) - 1), by_chance)
+        return 1 - ratio(observed * (n_label.sum(axis=1) - 1), by_chance)
 
     return estimate
 
@@ -185,8 +191,8 @@ def _interval_alpha(ratings: Ratings) -> Estimator:
 
     def estimate(weights: Floats) -> Floats:
         observed, n, sums, sums_of_squares = (weights[:, rows] @ features).T
-        variance = _ratio(sums_of_squares, n) - _ratio(sums, n) ** 2
-        return 1 - _ratio(_ratio(observed, n) * _ratio(n - 1, n), variance)
+        variance = ratio(sums_of_squares, n) - ratio(sums, n) ** 2
+        return 1 - ratio(ratio(observed, n) * ratio(n - 1, n), variance)
 
     return estimate
 
@@ -204,7 +210,7 @@ def _standardised(codes: Floats) -> Floats:
 
 def spearman_estimator(ratings: Ratings) -> Estimator:
     """Weighted mean pairwise Spearman's rho; ranks are taken anew within each resample."""
-    return _mean_of_pairs([_rho_of_pair(ratings, *pair) for pair in pair_rows(ratings)])
+    return _mean_of_pairs(pair_values(ratings, "Spearman rho"))
 
 
 def _rho_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
@@ -213,7 +219,7 @@ def _rho_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
         first = centred_ranks(ratings.codes[rows, i], drawn)
         second = centred_ranks(ratings.codes[rows, j], drawn)
         spread = (drawn * first**2).sum(axis=1) * (drawn * second**2).sum(axis=1)
-        return _ratio((drawn * first * second).sum(axis=1), np.sqrt(spread))
+        return ratio((drawn * first * second).sum(axis=1), np.sqrt(spread))
 
     return estimate
 
@@ -241,14 +247,14 @@ def intraclass_estimator(ratings: Ratings) -> Estimator:
     def estimate(weights: Floats) -> Floats:
         drawn = weights[:, rows]
         n, sums = drawn.sum(axis=1), drawn @ features
-        correction = _ratio(sums[:, :k].sum(axis=1) ** 2, n * k)
+        correction = ratio(sums[:, :k].sum(axis=1) ** 2, n * k)
         ss_items = sums[:, k] / k - correction
-        ss_annotators = _ratio((sums[:, :k] ** 2).sum(axis=1), n) - correction
+        ss_annotators = ratio((sums[:, :k] ** 2).sum(axis=1), n) - correction
         ss_error = sums[:, k + 1] - correction - ss_items - ss_annotators
-        items = _ratio(ss_items, n - 1)
-        annotators = _ratio(ss_annotators, np.array(float(k - 1)))
-        error = _ratio(ss_error, (n - 1) * (k - 1))
-        return _ratio(items - error, items + (k - 1) * error + k * _ratio(annotators - error, n))
+        items = ratio(ss_items, n - 1)
+        annotators = ratio(ss_annotators, np.array(float(k - 1)))
+        error = ratio(ss_error, (n - 1) * (k - 1))
+        return ratio(items - error, items + (k - 1) * error + k * ratio(annotators - error, n))
 
     return estimate
 
@@ -264,10 +270,10 @@ def one_way_intraclass_estimator(ratings: Ratings) -> Estimator:
         drawn = weights[:, rows]
         n = drawn.sum(axis=1)
         sums, by_item, sums_of_squares, answers, answers_squared = (drawn @ features).T
-        items = _ratio(by_item - _ratio(sums**2, answers), n - 1)
-        within = _ratio(sums_of_squares - by_item, answers - n)
-        each = _ratio(answers - _ratio(answers_squared, answers), n - 1)
-        return _ratio(items - within, items + (each - 1) * within)
+        items = ratio(by_item - ratio(sums**2, answers), n - 1)
+        within = ratio(sums_of_squares - by_item, answers - n)
+        each = ratio(answers - ratio(answers_squared, answers), n - 1)
+        return ratio(items - within, items + (each - 1) * within)
 
     return estimate
 
@@ -279,10 +285,10 @@ def _agreement_and_counts(ratings: Ratings, rows: Rows) -> Floats:
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    return _ratio(observed - expected, 1 - expected)
+    return ratio(observed - expected, 1 - expected)
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
+def ratio(above: Floats, below: Floats) -> Floats:
     """Divide, with nan where there is nothing to divide by."""
     above, below = np.broadcast_arrays(above, below)
     result = np.full(below.shape, np.nan)
@@ -293,4 +299,4 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 def mean_defined(values: Floats) -> Floats:
     """Average over the columns that are defined, per resample; nan where none is."""
     finite = np.isfinite(values)
-    return _ratio(np.where(finite, values, 0.0).sum(axis=1), finite.sum(axis=1).astype(np.float64))
+    return ratio(np.where(finite, values, 0.0).sum(axis=1), finite.sum(axis=1).astype(np.float64))

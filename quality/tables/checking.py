@@ -165,8 +165,10 @@ def checked(
 def _annotation(
     answer: TableAnswer, kind: str, who: str, value: LabelValue, config: str
 ) -> Annotation:
-    subject = Subject(answer.dialogue, "", answer.turn)
-    return Annotation(subject, kind, who, answer.dimension, value, config=config)
+    dialogue, turn = answer.subject
+    return Annotation(
+        Subject(dialogue, "", turn), kind, who, answer.dimension, value, config=config
+    )
 
 
 _Cells = dict[tuple[str | None, str | None, str | None], list[Place]]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from quality.agreement.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
+
+_TURN_OF_RUN: Final = re.compile(r"([0-9a-f]{20}/[0-9a-f]{20})#([0-9]{1,9})")
+"""The name of a turn of a run, ``case/arm#turn``, as sheets of reviews have it."""
 
 
 def item_name(dialogue: str, turn: int | None) -> str:
@@ -59,9 +64,19 @@ class TableAnswer:
         return item_name(self.dialogue, self.turn)
 
     @property
+    def subject(self) -> tuple[str, int | None]:
+        """The dialogue that it is drawn with in intervals, and the turn there.
+
+        A table of rows that stand alone may name turns of a run: these name their dialogue, too.
+        """
+        named = _TURN_OF_RUN.fullmatch(self.dialogue) if self.turn is None else None
+        return (named[1], int(named[2])) if named else (self.dialogue, self.turn)
+
+    @property
     def raw(self) -> RawAnswer:
         """The answer as quality control takes it."""
-        return RawAnswer(self.item, self.dimension, self.annotator, self.value, self.dialogue)
+        dialogue, _ = self.subject
+        return RawAnswer(self.item, self.dimension, self.annotator, self.value, dialogue)
 
 
 @dataclass(frozen=True, slots=True)

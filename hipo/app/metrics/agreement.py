@@ -10,6 +10,7 @@ from hipo.app.metrics.annotated import Annotated, open_annotated
 from quality.agreement.agreement import AgreementRow, agreement_table
 from quality.agreement.annotations import Answer, by_group
 from quality.agreement.comparisons import ReaderComparison, compared
+from quality.agreement.labels import LabelAgreement, label_agreement_table
 from quality.agreement.selections import AnnotationSelection, read_selection, selected
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.statistics.bootstrap import Resampling
@@ -29,8 +30,15 @@ class GroupAgreement:
     items: int
     annotators: tuple[str, ...]
     rows: tuple[AgreementRow, ...]
+    labels: tuple[LabelAgreement, ...]
+    """How far they agree on each label."""
     difficulty: tuple[tuple[str, DifficultyRow], ...]
     """By dimension with labels: how many items are unanimous, decided by majority, or split."""
+
+    @property
+    def in_dialogues(self) -> bool:
+        """Whether any dialogue has several items: intervals draw dialogues, which else are items."""
+        return any(row.dialogues < row.items for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +144,14 @@ def _agreements(
     how: Resampling | None,
 ) -> tuple[GroupAgreement, ...]:
     rows = agreement_table(scheme, answers, groups=groups, how=how)
+    labels = label_agreement_table(scheme, answers, groups=groups, how=how)
     return tuple(
         GroupAgreement(
             group=name,
             items=len({answer.item for answer in mine}),
             annotators=tuple(sorted({answer.annotator for answer in mine})),
             rows=tuple(row for row in rows if row.group == name),
+            labels=tuple(row for row in labels if row.group == name),
             difficulty=tuple(
                 (d.id, difficulty_table(d, mine)[0])
                 for d in scheme.dimensions

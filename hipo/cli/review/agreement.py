@@ -9,6 +9,7 @@ import typer
 
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN
+from hipo.cli.reports.label_agreement import drawn_text, label_as_json, labels_text
 from hipo.cli.terminal.console import Format, columns, ends, plain, write_json
 from scenarios.plural import plural
 
@@ -43,7 +44,7 @@ def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
 
     ``study``; ``lines`` and ``canary`` of gold lines; ``human_readings``: how many people answered
     lines that another of them answered, too; ``readers``: by code the ``lines`` and ``dialogues`` of each; then,
-    once there are two, ``agreement``, ``against_gold`` and ``against_programs``.
+    once there are two, ``agreement``, ``labels`` (agreement on each label), ``against_gold`` and ``against_programs``.
     """
     readings = found.readings
     return {
@@ -51,22 +52,25 @@ def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
         "human_readings": len(readings.readers),
         "readers": {one.code: plain(one, "lines dialogues") for one in readings.readers},
         "agreement": [
-            plain(row, "dimension statistic value interval items annotators",
+            plain(row, "dimension statistic value interval items dialogues annotators",
                   interval=ends(row.interval))
             for row in readings.agreement
         ],
+        "labels": [label_as_json(row) for row in readings.labels],
         "against_gold": [_comparison(one) for one in readings.against_gold],
         "against_programs": [_comparison(one) for one in readings.against_programs],
     }  # fmt: skip
 
 
 def _comparison(one: ReaderComparison) -> dict[str, Any]:
-    names = "reader other dimension items same kappa interval labels matrix"
-    return plain(one, names, interval=ends(one.interval))
+    names = "reader other dimension items same kappa interval labels matrix by_label"
+    labels = [label_as_json(row) for row in one.by_label]
+    return plain(one, names, interval=ends(one.interval), by_label=labels)
 
 
 def _text(found: StudyAgreement) -> Iterator[str]:
     from hipo.cli.agreement import confusion_text, notes_on  # noqa: PLC0415 - statistics
+    from quality.agreement.labels import LABEL_MEASURES  # noqa: PLC0415 - statistics
 
     readings = found.readings
     head = [] if found.canary is None else [f"{plural(found.lines, 'gold line')}, {found.canary}"]
@@ -78,12 +82,18 @@ def _text(found: StudyAgreement) -> Iterator[str]:
         for row in readings.agreement
     ]
     figures = columns(["dimension", "statistic", "value", "95% interval", "items"], rows)
-    yield "\n".join(["people with each other", figures, *notes_on(readings.agreement)])
+    drawn = drawn_text(
+        readings.agreement, in_dialogues=any(r.dialogues < r.items for r in readings.agreement)
+    )
+    by_label = labels_text(readings.labels, digits=2)
+    said = ["people with each other", figures, drawn, *notes_on(readings.agreement), by_label]
+    yield "\n".join(part for part in said if part)
     if readings.against_gold:
         yield "each person against the gold labels\n" + _table(readings.against_gold)
         yield from map(confusion_text, readings.against_gold)
     if readings.against_programs:
         yield "each person against readings by programs\n" + _table(readings.against_programs)
+    yield f"label by label: {LABEL_MEASURES}"
 
 
 def _readers(readings: HumanReadings) -> Iterator[str]:

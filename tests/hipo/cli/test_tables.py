@@ -59,6 +59,29 @@ def test_why_a_figure_is_undefined_stands_below_the_table(hipo: Hipo, tmp_path: 
     assert "undefined (percent agreement" not in said
 
 
+def test_agreement_says_what_intervals_draw_and_has_each_label(hipo: Hipo, tmp_path: Path) -> None:
+    path = tmp_path / "turns.csv"
+    rows = [
+        f"d{d},{t},{who},{label}"
+        for d in range(6)
+        for t, labels in enumerate(("xx", "xy", "yy"))
+        for who, label in zip("AB", labels, strict=True)
+    ]
+    path.write_text("\n".join(["dialogue,turn,annotator,label", *rows]))
+    said = hipo("agreement", str(path)).out
+    assert "intervals draw whole dialogues" in said
+    assert "fewer than 20 dialogues (label 6)" in said
+    assert said.count("Cicchetti and Feinstein 1990") == 1
+    found = as_json(hipo, "agreement", path)["groups"][0]
+    assert found["intervals_draw"] == "dialogues"
+    assert {row["dialogues"] for row in found["statistics"]} == {6}
+    assert [(row["label"], row["specific"]) for row in found["labels"]] == [
+        ("x", pytest.approx(2 / 3)), ("y", pytest.approx(2 / 3)),
+    ]  # fmt: skip
+    path.write_text(path.read_text().replace("dialogue,", "talk,").replace("turn", "item"))
+    assert "intervals draw items one by one" in hipo("agreement", str(path)).out
+
+
 def test_one_annotator_is_held_against_the_gold_labels_of_the_file(hipo: Hipo, table: Path) -> None:
     found = as_json(
         hipo, "agreement", table, "--map", "cei", "--of", "human:Bo", "--with", "adjudicated"

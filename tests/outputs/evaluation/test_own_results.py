@@ -131,6 +131,39 @@ def test_names_of_others_are_no_formulas_in_a_table_for_spreadsheets():
     assert {row["source"] for row in cells} == {'\'=HYPERLINK("//evil") (hipo@2)'}
 
 
+def test_rows_have_the_intervals_of_their_scores_and_say_what_is_drawn():
+    one = evaluated(models=["lab/strong", "lab/other"])
+    (table,) = own_results([one]).tables
+    score = next(s for s in one.scores.scores if s.model == "lab/strong")
+    drawn = {"scenarios": score.accuracy.by_scenario, "cases": score.accuracy.by_case}
+    bounds = drawn[table.drawn]
+    assert table.rows[0].intervals[0] == (100 * bounds.low, 100 * bounds.high)
+    declared = [row for row in table.rows if row.reference == "declared"]
+    assert {row.kind for row in declared if not any(row.intervals)} == {"average", "floor"}
+    shown = (
+        f"{100 * score.accuracy.value:.1f} \\[{100 * bounds.low:.1f}, {100 * bounds.high:.1f}\\]"
+    )
+    assert shown in results_as_markdown([own_results([one])])
+    cells = csv.DictReader(io.StringIO(results_as_csv([own_results([one])])))
+    first = next(cells)
+    assert (first["low"], first["high"], first["drawn"]) == (
+        f"{100 * bounds.low:.1f}", f"{100 * bounds.high:.1f}", table.drawn,
+    )  # fmt: skip
+    assert any("narrow" in note for note in table.notes)
+    assert any("cannot be told apart" in n or "can be told apart" in n or "ahead" in n
+               for n in table.notes[1:])  # fmt: skip
+
+
+def test_figures_of_one_scenario_have_intervals_over_cases_and_claim_no_more():
+    made = record((CONVERSATION,), ["lab/strong"])
+    found = [row.model_copy(update={"scenario": "one"}) for row in rows(made, cases=12)]
+    one = Evaluated(made, score_results(found, made.set.labels, how=QUICK))
+    (table,) = own_results([one]).tables
+    assert table.drawn == "cases"
+    assert table.rows[0].intervals[0] is not None
+    assert any("nothing of other scenarios" in note for note in table.notes)
+
+
 def test_modes_are_named_where_there_are_several():
     cot = CONVERSATION.model_copy(update={"mode": "cot"})
     (several,) = own_results([evaluated((CONVERSATION, cot))]).tables

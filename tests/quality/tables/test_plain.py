@@ -354,6 +354,22 @@ def test_a_sheet_of_the_review_is_read_by_its_labels_alone(tmp_path: Path) -> No
     assert not table.oddities
 
 
+def test_turns_of_a_run_belong_to_the_dialogue_that_their_names_say(tmp_path: Path) -> None:
+    run = f"{'0a' * 10}/{'1b' * 10}"
+    lines = [f"{item},{who},x" for item in (f"{run}#0", f"{run}#2", "post#1") for who in "AB"]
+    table = read(tmp_path, "\n".join(["item,annotator,label", *lines]))
+    assert {(a.item, a.dialogue) for a in table.answers} == {
+        (f"{run}#0", run),
+        (f"{run}#2", run),
+        ("post#1", "post#1"),
+    }
+    assert {(a.subject.case, a.subject.turn) for a in table.annotations} == {
+        (run, 0),
+        (run, 2),
+        ("post#1", None),
+    }
+
+
 def test_several_labels_in_a_cell_of_a_review_sheet_are_the_same_in_any_order(
     tmp_path: Path,
 ) -> None:
