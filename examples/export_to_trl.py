@@ -7,9 +7,11 @@ Put a real model and its tokenizer in the place of ``tiny_model`` to train one.
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 from datasets import load_dataset
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -37,8 +39,26 @@ def tiny_model(texts: list[str]) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFa
     return GPT2LMHeadModel(size), tokenizer
 
 
+def refuse(data_set: Path, found: str) -> NoReturn:
+    """Say what is wrong with what was given, and end."""
+    print(
+        f"error: {data_set}: found {found}, expected a training set of prompts and completions\n"
+        "  export the run: hipo export RUN --to sft -o SET",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
 def main(data_set: Path) -> None:
-    rows = load_dataset(str(data_set), split="train").select_columns(["prompt", "completion"])
+    manifest = data_set / "manifest.json"
+    if not manifest.is_file():
+        refuse(data_set, "a run" if (data_set / "run.sqlite").exists() else "no manifest.json")
+    if (kind := json.loads(manifest.read_bytes())["task"]) != "sft":
+        refuse(data_set, f"a set for {kind}")
+    rows = load_dataset(str(data_set), split="train")
+    if not {"prompt", "completion"} <= set(rows.column_names):
+        refuse(data_set, f"rows of {', '.join(rows.column_names[:8])}")
+    rows = rows.select_columns(["prompt", "completion"])
     texts = [message["content"] for row in rows for message in row["prompt"] + row["completion"]]
     model, tokenizer = tiny_model(texts)
     with tempfile.TemporaryDirectory() as folder:

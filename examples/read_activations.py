@@ -20,14 +20,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from transformers import AutoModel, AutoTokenizer
 
-from hipo import open_run
+from hipo import UsageError, open_run
 
 
-def main(run: Path, name: str) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(name)
-    model = AutoModel.from_pretrained(name).eval()
+def main(folder: Path, name: str) -> None:
+    run = open_run(folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        model = AutoModel.from_pretrained(name).eval()
+    except (OSError, ValueError) as error:
+        what = "give a folder of transformers with a model and its tokenizer, or an id in its cache"
+        raise UsageError(f"{name}: found no model that can be loaded", what) from error
     states, goals, scenarios, turns = [], [], [], []
-    for dialogue in open_run(run).dialogues(traces=False):
+    for dialogue in run.dialogues(traces=False):
         for turn in dialogue.answers():
             said = [*dialogue.history(turn.index), (turn.role, turn.text)]
             text = "\n".join(f"{role}: {words}" for role, words in said)
@@ -52,4 +57,8 @@ if __name__ == "__main__":
     if len(sys.argv) != 3:
         print("usage: python examples/read_activations.py RUN MODEL", file=sys.stderr)
         sys.exit(2)
-    main(Path(sys.argv[1]), sys.argv[2])
+    try:
+        main(Path(sys.argv[1]), sys.argv[2])
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

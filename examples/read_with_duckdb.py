@@ -12,6 +12,14 @@ import duckdb
 
 
 def main(data_set: Path) -> None:
+    if not any(data_set.glob("data/**/*.parquet")):
+        found = "a run" if (data_set / "run.sqlite").exists() else "no Parquet files below data/"
+        print(
+            f"error: {data_set}: found {found}, expected a folder that hipo export wrote\n"
+            "  export the run: hipo export RUN --to sft -o SET",
+            file=sys.stderr,
+        )
+        sys.exit(2)
     files = str(data_set / "data" / "**" / "*.parquet")
     rows = duckdb.sql("select * from read_parquet($files)", params={"files": files})
     print(f"{len(rows)} rows with the columns {', '.join(rows.columns)}")

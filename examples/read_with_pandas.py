@@ -22,6 +22,14 @@ JUDGED = "select kind, who, dimension, carried from labels where carried is not 
 
 
 def main(run: Path) -> None:
+    if not (run / "run.sqlite").is_file():
+        found = "a data set" if (run / "manifest.json").exists() else "no run.sqlite in it"
+        print(
+            f"error: {run}: found {found}, expected the folder of a run\n"
+            "  make one: hipo generate -o RUN",
+            file=sys.stderr,
+        )
+        sys.exit(2)
     with closing(sqlite3.connect(f"file:{run}/run.sqlite?mode=ro", uri=True)) as connection:
         dialogues = pd.read_sql_query(DIALOGUES, connection)
         judged = pd.read_sql_query(JUDGED, connection)

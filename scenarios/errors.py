@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Severity = Literal["error", "warning"]
@@ -62,14 +62,36 @@ SHOWN = 100
 """Problems of one file that a message names; a table can have one in every cell."""
 
 
+LINES_NAMED = 5
+"""Lines of one problem that a message names."""
+
+
+def same_on(numbers: Iterable[int | None], what: str = "lines") -> str:
+    """Return on how many lines one thing is wrong, and the first of them; empty of a single one."""
+    lines = list(dict.fromkeys(numbers))
+    if len(lines) < 2:
+        return ""
+    listed = ", ".join(map(str, lines[:LINES_NAMED]))
+    return f" (the same on {len(lines):,} {what}: {listed}{', ...' * (len(lines) > LINES_NAMED)})"
+
+
 class InputError(UsageError):
     """One or more problems in a file that the user supplied."""
 
     def __init__(self, problems: Sequence[Problem], hint: str = "") -> None:
-        """Hold every problem, and show the first ``SHOWN`` at once, with what to do about them."""
-        lines = [str(problem) for problem in problems[:SHOWN]]
-        if len(problems) > SHOWN:
-            lines.append(f"and {len(problems) - SHOWN:,} problems more")
+        """Hold every problem, and show the first ``SHOWN`` at once, with what to do about them.
+
+        What is wrong in the same way on several lines is one of these, with the first lines.
+        """
+        alike: dict[Problem, list[Problem]] = {}
+        for problem in problems:
+            alike.setdefault(replace(problem, line=None), []).append(problem)
+        lines = [
+            f"{same[0]}{same_on(problem.line for problem in same)}"
+            for same in list(alike.values())[:SHOWN]
+        ]
+        if more := sum(len(same) for same in list(alike.values())[SHOWN:]):
+            lines.append(f"and {more:,} problems more")
         super().__init__("\n".join(lines), hint)
         self.problems = tuple(problems)
 

@@ -10,7 +10,6 @@ from typing import Final
 from hipo.app.metrics.annotated import GROUP
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
-from pipeline.importing.rows import role_key
 from pipeline.importing.situations import Situation, flowing_situation
 from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
@@ -136,17 +135,15 @@ class _Maker:
                 "is the column of the role the right one? A map may say which roles its values mean",
             )
         labelled, language = self._labelled(given), self._language(given)
-        scenario = flowing_situation(
-            self._scheme,
-            Situation(
-                background=given.context.get("situation", ""),
-                names=self._names(given),
-                speaking=tuple(dict.fromkeys(turn.role for turn in turns)),
-                labelled=labelled,
-                tag=given.context.get("tag", ""),
-                language=language,
-            ),
+        situation = Situation(
+            background=given.context.get("situation", ""),
+            names=self._names(given),
+            speaking=tuple(dict.fromkeys(turn.role for turn in turns)),
+            labelled=labelled,
+            tag=given.context.get("tag", ""),
+            language=language,
         )
+        scenario = flowing_situation(self._scheme, situation)
         scenario = self.scenarios.setdefault(scenario.id, scenario)
         goal = self._goal(given)
         count = sum(turn.role in labelled for turn in turns)
@@ -166,7 +163,7 @@ class _Maker:
             seed=0,
         )
         self._cases[given.id] = case
-        return Dialogue(case, self._arm, tuple(self._turns(given, labelled)))
+        return Dialogue(case, self._arm, tuple(self._turns(given, situation)))
 
     def annotations(self, known: set[str]) -> Iterator[Annotation]:
         """Yield what annotators said, about the dialogues of the run."""
@@ -220,7 +217,8 @@ class _Maker:
             return ""
         return str(resolved[0])
 
-    def _turns(self, given: TableDialogue, labelled: Sequence[str]) -> Iterator[Turn]:
+    def _turns(self, given: TableDialogue, situation: Situation) -> Iterator[Turn]:
+        roles = situation.keys
         for place, turn in enumerate(given.turns):
             if not turn.text:
                 found = f"no words in turn {place} of {given.id!r}"
@@ -229,8 +227,8 @@ class _Maker:
                 )
             yield Turn(
                 index=place,
-                role=role_key(turn.role),
+                role=roles[turn.role],
                 text=turn.text or NO_WORDS,
                 kind="improvised",
-                labelled=turn.role in labelled,
+                labelled=turn.role in situation.labelled,
             )

@@ -10,7 +10,7 @@ import numpy as np
 
 from outputs.audit.auditing import FEWEST, SAME, check_installed
 from outputs.audit.cross_fit import CrossFit, Integers, Matrix, grouped_folds
-from outputs.audit.drawn_rows import drawn_rows
+from outputs.audit.drawn_rows import dialogues_in, drawn_rows
 from outputs.audit.features import category_columns, number_columns, signs, word_columns
 from outputs.audit.findings import Audit, ShortcutFinding, SkippedProbe
 from outputs.audit.measures import ScoreKind
@@ -45,6 +45,8 @@ class PreferencePairs:
     """What chance swaps the sides of together, numbered: the pairs of one utterance share a side, and
     those of swap items the facts of their scenario."""
     dialogues: int
+    of: int
+    """How many dialogues the data set has pairs of; of some of them none may have been read."""
 
     @cached_property
     def scenarios(self) -> Integers:
@@ -68,6 +70,7 @@ def read_pairs(rows: RowSet, *, most: int = MOST, seed: int = 0) -> PreferencePa
         tuple(str(row["scenario"]) for row in found),
         codes([f"{row.get('case')}/{row.get('arm')}/{row.get('turn')}" for row in found]),
         len({(row.get("case"), row.get("arm")) for row in found}),
+        dialogues_in(rows),
     )
 
 
@@ -199,7 +202,7 @@ def audit_pairs(
     return Audit(
         name=name,
         dialogues=pairs.dialogues,
-        of=pairs.dialogues,
+        of=pairs.of,
         answers=len(pairs.texts),
         pairs=len(pairs.texts),
         scenarios=scenarios,

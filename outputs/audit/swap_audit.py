@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outputs.audit.auditing import check_installed
-from outputs.audit.drawn_rows import drawn_rows
+from outputs.audit.drawn_rows import dialogues_in, drawn_rows
 from outputs.audit.findings import Audit
 from outputs.audit.null_labels import codes
 from outputs.audit.preference_audit import PREFERENCE_PROBES, PreferencePairs, audit_pairs
@@ -55,6 +55,7 @@ def audit_swaps(rows: RowSet, *, seed: int = 0, most: int = MOST) -> Audit:
         scenarios,
         codes(scenarios),  # the few facts of a scenario stand beside many lines
         len({(row.get("case"), row.get("arm")) for row in lines}),
+        dialogues_in(rows),
     )
     return audit_pairs(
         pairs,

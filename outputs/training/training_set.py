@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from outputs.dataset.manifest import MANIFEST, sha256_of
 from outputs.dataset.reader import row_set
-from outputs.kinds.split_shares import Split
+from outputs.kinds.split_shares import Split, SplitBy
 from scenarios.errors import UsageError
 from scenarios.located import shortened
 from scenarios.located_validation import expected
@@ -89,6 +89,8 @@ class TrainingSet:
     """The hash of every file of JSON lines, by its path in the folder."""
     defines_labels: bool = True
     """Whether rows that teach to label define the labels in their system message."""
+    split_by: SplitBy = "scenario"
+    """What no two splits share."""
     goal_of_lines: bool = True
     """Whether such rows ask for the goal beside a single line."""
 
@@ -98,11 +100,14 @@ class TrainingSet:
         return self.folder.resolve().name
 
     @property
+    def groups_learnt(self) -> frozenset[str]:
+        """What is in the training split, as ``groups`` calls it."""
+        return frozenset(group for group, split in self.groups.items() if split == "train")
+
+    @property
     def scenarios_learnt(self) -> frozenset[str]:
         """The scenarios of which something is in the training split."""
-        return frozenset(
-            group.partition("/")[0] for group, split in self.groups.items() if split == "train"
-        )
+        return frozenset(group.partition("/")[0] for group in self.groups_learnt)
 
     def files_of(self, split: Split) -> tuple[Path, ...]:
         """Return the files of a split: one for each configuration of the set; none if it has none."""
@@ -170,6 +175,7 @@ def read_training_set(folder: Path, kind: TrainingKind | None = None) -> Trainin
         includes_deception=bool(manifest.options.get("include_deception")),
         groups=manifest.splits,
         files=files,
+        split_by=manifest.options.get("split_by", "scenario"),
         defines_labels=manifest.options.get("prompt", _FULL) == _FULL,
         goal_of_lines=bool(manifest.options.get("goal_of_lines", True)),
     )

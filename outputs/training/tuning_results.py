@@ -25,13 +25,16 @@ _ENOUGH = 20
 """Scenarios under which nothing is said about new ones."""
 
 
-def check_unseen(learnt: Collection[str], asked: Iterable[str], *, allowed: bool) -> int:
+def check_unseen(
+    learnt: Collection[str], asked: Iterable[str], *, allowed: bool, what: str = "scenario"
+) -> int:
     """Return how many scenarios of the items were trained on.
 
     Args:
         learnt: scenarios of the training split.
         asked: the scenario of every item.
         allowed: whether there may be any.
+        what: these are, where it is something else that no two splits share.
 
     Raises:
         UsageError: there are some, and none is allowed.
@@ -39,14 +42,10 @@ def check_unseen(learnt: Collection[str], asked: Iterable[str], *, allowed: bool
     common = sorted(set(learnt) & set(asked))
     if common and not allowed:
         shown = ", ".join(common[:3]) + (", ..." if len(common) > 3 else "")
-        count = (
-            f"{len(common)} scenarios of the items are"
-            if common[1:]
-            else "1 scenario of the items is"
-        )
         raise UsageError(
-            f"{count} in the training split: {shown}",
-            "evaluate on the test split of a set of the same runs, with the same --splits and "
+            f"{plural(len(common), what)} of the items {'are' if common[1:] else 'is'} in the "
+            f"training split: {shown}",
+            "evaluate on the test split of a set of the same runs, with the same --splits, --split-by and "
             "--seed (SET/jsonl/test.jsonl); --allow-overlap does it anyway",
         )
     return len(common)

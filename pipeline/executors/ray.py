@@ -25,7 +25,8 @@ from pipeline.executors.model_pools import (
     PooledModel,
 )
 from pipeline.executors.places import LEAVE_S, REFUSED, kept_going
-from pipeline.executors.ray_tokens import mode_of, no_cluster, token_shown
+from pipeline.executors.ray_addresses import listening, unusable
+from pipeline.executors.ray_tokens import mode_of, token_shown
 from pipeline.search_path import module_path
 from scenarios.errors import UsageError
 
@@ -34,13 +35,6 @@ KILLED = -9
 """Exit code that stands for a worker which Ray found dead."""
 MOST_RESTARTS = 5
 """So often an actor that died is started again; what it was asked when it died is asked anew."""
-ANSWER_S = 10.0
-"""Seconds in which the address of a cluster has to take a connection, and to say something: Ray itself tries
-for many minutes."""
-_SETTINGS = b"\0\0\0\4"
-"""How a frame of settings begins: its length, here 0, and its kind."""
-_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS + b"\0" * 5
-"""What a client of HTTP/2 says first."""
 PLACING_S = 600.0
 """Seconds in which Ray has to start the actors: a cluster may have to grow first."""
 RunWorker = Callable[[str, int, str, str, Mapping[str, Pool]], None]
@@ -118,8 +112,8 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
         raise UsageError(
             "Ray is in use in this process already", "run hipo in a process of its own"
         )
-    found = None if address is None else await _listening(address)
-    with token_shown(None if found is None else await asyncio.to_thread(mode_of, found)):
+    found = None if address is None else await listening(address)
+    with token_shown(None if found is None else await mode_of(found)):
         await _connect(ray, found)
         try:
             host = LOOPBACK if found is None else ray.util.get_node_ip_address()
@@ -137,87 +131,12 @@ async def _connect(ray: Any, address: str | None) -> None:
             ray.init, address or "local", log_to_driver=True, logging_level=logging.ERROR, **own
         )
     except Exception as error:  # a bare one, too: where a node takes too long to start
-        raise _unusable(f"at {address}" if address else "on this machine", error) from error
+        raise unusable(f"at {address}" if address else "on this machine", error) from error
     finally:
         if before is None:
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = before
-
-
-async def _listening(address: str) -> str:
-    """Return HOST:PORT, where something speaks as a Ray does: one that was killed leaves its own behind for ``auto``.
-
-    Raises:
-        UsageError: it is none, nothing takes a connection there, or what does is no Ray.
-    """
-    found = await asyncio.to_thread(_found_by_ray) if address == "auto" else address
-    host, _, port = found.rpartition(":")
-    if not (host.strip("[]") and "/" not in host and port.isdecimal() and int(port) < 1 << 16):
-        raise UsageError(f"--ray-address: found {address!r}, expected auto or HOST:PORT")
-    try:
-        connecting = asyncio.open_connection(host.strip("[]"), int(port))
-        reader, writer = await asyncio.wait_for(connecting, ANSWER_S)
-    except (OSError, ValueError) as error:  # no name of a host: UnicodeError
-        why = f"no answer within {ANSWER_S:.0f} s" if isinstance(error, TimeoutError) else error
-        raise UsageError(
-            f"no Ray cluster can be reached at {found}{' (auto)' * (found != address)}: {why}",
-            "give the address that ray start printed on the head of the cluster, or auto on a"
-            " machine of it",
-        ) from error
-    try:
-        await _check_protocol(reader, writer, found)
-    finally:
-        writer.close()
-    return found
-
-
-async def _check_protocol(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str
-) -> None:
-    """Do nothing where a server speaks HTTP/2, as all of gRPC do: Ray tries another for most of a minute.
-
-    The first thing that such a server says is a frame of settings (RFC 9113, section 3.4). Within TLS that
-    is for Ray to find out.
-
-    Raises:
-        UsageError: it says something else, or nothing in time.
-    """
-    if os.environ.get("RAY_USE_TLS", "0").lower() not in {"", "0", "false"}:
-        return
-    said = "it speaks no HTTP/2"
-    try:
-        writer.write(_PREFACE)
-        head = await asyncio.wait_for(reader.readexactly(len(_SETTINGS)), ANSWER_S)
-        if head[3:] == _SETTINGS[3:]:
-            return
-    except TimeoutError:
-        said = f"it says nothing within {ANSWER_S:.0f} s"
-    except (OSError, asyncio.IncompleteReadError):
-        said = "it hangs up"
-    raise no_cluster(address, said)
-
-
-def _found_by_ray() -> str:
-    """Return the address of the cluster that Ray finds on this machine.
-
-    Raises:
-        UsageError: it finds none.
-    """
-    from ray._private.services import (  # noqa: PLC0415 - optional, and heavy
-        canonicalize_bootstrap_address,
-    )
-
-    try:
-        return str(canonicalize_bootstrap_address("auto"))
-    except Exception as error:
-        raise _unusable("at auto", error) from error
-
-
-def _unusable(where: str, error: Exception) -> UsageError:
-    """Say what Ray said when it could not be used."""
-    said = str(error).partition("\n")[0]
-    return UsageError(f"Ray cannot be used {where}: {said}", "see: ray status")
 
 
 class RayPool:

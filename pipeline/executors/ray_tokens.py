@@ -8,9 +8,9 @@ of a program that shows one do not start.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ _TO_DO = (
 )
 
 
-def mode_of(address: str) -> str:
+async def mode_of(address: str) -> str:
     """Return the mode with which a cluster lets us in; where it does not ask, it is shown no token.
 
     Raises:
@@ -49,7 +49,7 @@ def mode_of(address: str) -> str:
     """
     wanted = os.environ.get("RAY_AUTH_MODE", "").lower()
     source, is_there = _source()
-    if wanted == "token" and lets_in(address, "disabled"):
+    if wanted == "token" and await lets_in(address, "disabled"):
         raise UsageError(
             f"the Ray cluster at {address} asks for no token, and RAY_AUTH_MODE=token shows it one:"
             " no actor of such a program starts there",
@@ -57,7 +57,7 @@ def mode_of(address: str) -> str:
             " --generate makes one)",
         )
     for mode in (wanted,) if wanted else ("disabled", "token"):
-        if (mode != "token" or is_there) and lets_in(address, mode):
+        if (mode != "token" or is_there) and await lets_in(address, mode):
             return mode
     found = f"the Ray cluster at {address} asks for a token, and "
     if wanted == "token" and not is_there:
@@ -93,21 +93,31 @@ def token_shown(mode: str | None) -> Iterator[None]:
         os.environ.update(before)
 
 
-def lets_in(address: str, mode: str) -> bool:
+async def lets_in(address: str, mode: str) -> bool:
     """Return whether a cluster lets somebody in who shows a token, or none.
 
     Raises:
         UsageError: it is no cluster.
     """
     told = {**os.environ, "RAY_AUTH_MODE": mode, "PYTHONPATH": module_path()}
-    command = [sys.executable, "-c", _KNOCK, address]
-    knocked = subprocess.run(  # noqa: S603 - a program of our own
-        command, env=told, capture_output=True, text=True, check=False
+    knocking = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", _KNOCK, address),
+        env=told,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
-    if knocked.returncode not in {0, _LOCKED}:
-        said = (knocked.stderr.strip() or f"exit code {knocked.returncode}").rpartition("\n")[-1]
+    try:
+        _, err = await knocking.communicate()
+    except asyncio.CancelledError:  # Ray itself goes on trying, whatever signal it gets
+        knocking.kill()
+        await knocking.wait()
+        raise
+    code = knocking.returncode
+    if code not in {0, _LOCKED}:
+        said = (err.decode(errors="replace").strip() or f"exit code {code}").rpartition("\n")[-1]
         raise no_cluster(address, said)
-    return knocked.returncode == 0
+    return code == 0
 
 
 def no_cluster(address: str, said: str) -> UsageError:

@@ -16,12 +16,8 @@ from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.pack import FAMILIES
-from scenarios.plural import plural
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
-
-MOST_PROBLEMS = 50
-"""Problems that are shown at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +90,6 @@ def _checked(path: Path, reader: Reader) -> int:
             problems.append(item)
         else:
             dialogues += 1
-    if len(problems) > MOST_PROBLEMS:
-        rest = len(problems) - MOST_PROBLEMS
-        last = problems[MOST_PROBLEMS]
-        more = Problem(
-            last.file, last.line, "", f"{plural(rest, 'more line')} with problems", "none"
-        )
-        problems = [*problems[:MOST_PROBLEMS], more]
     if problems:
         raise InputError(problems)
     if not dialogues:

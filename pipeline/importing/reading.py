@@ -174,7 +174,7 @@ class Reader:
         for place, turn in enumerate(row.turns):
             if turn.role not in scenario.roles:
                 hint = suggestion(turn.role, list(scenario.roles), listing="roles")
-                where, found = f"messages[{place}].role", f"the unknown role {turn.role!r}"
+                where, found = f"messages[{place}].role", f"the unknown role {turn.called!r}"
                 _refuse(located, where, found, f"a role of {scenario.id}", hint)
 
     def _goal(self, row: ImportRow, located: Located) -> str:

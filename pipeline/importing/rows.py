@@ -7,13 +7,24 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from scenarios.case import SOURCE
 from scenarios.dialogue import TurnKind
 from scenarios.fingerprint import content_id
 from scenarios.language_code import LanguageCode
 from scenarios.schemes.model import Identifier
+from scenarios.strict import BrokenRule, refuse_broken
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 LONGEST_TEXT = 20_000
@@ -44,11 +55,37 @@ def role_key(role: str) -> RoleKey:
     return kept if kept[:1].isalpha() else f"role_{kept.strip('_')}".rstrip("_")
 
 
-def _role(value: object) -> object:
+def told_apart(keys: Mapping[str, RoleKey]) -> dict[str, RoleKey]:
+    """Return the roles of the people of one dialogue, by name, with no two people in one role.
+
+    Names that differ in more than capitals and spaces are two people. Where they have one id
+    (``Jose`` and ``José``, ``A+`` and ``A-``), a hash is added to it for all but the name that it spells.
+    """
+    same: dict[RoleKey, set[str]] = {}
+    for name, key in keys.items():
+        same.setdefault(key, set()).add(_spelling(name, key))
+    return {
+        name: f"{key[: _LONGEST_KEY - 9]}_{content_id(spelling)[:8]}"
+        if len(same[key]) > 1 and (spelling := _spelling(name, key)) != key
+        else key
+        for name, key in keys.items()
+    }
+
+
+def _spelling(name: str, key: RoleKey) -> str:
+    """Return a name without capitals and spaces; of another word for a role, that role."""
+    plain = "_".join(unicodedata.normalize("NFKC", name).casefold().replace("_", " ").split())
+    return key if _ROLES.get(plain) == key else plain
+
+
+def _role_called(name: str) -> RoleKey:
     """Understand the names that roles have elsewhere, and make an id of any other name."""
-    if isinstance(value, str) and any(map(str.isalnum, value)):
-        return _ROLES.get(value.strip().casefold()) or role_key(value)
-    return value
+    return _ROLES.get(name.strip().casefold()) or role_key(name)
+
+
+def _role(value: object) -> object:
+    """Return the id of a role; what is no name is left to be refused."""
+    return _role_called(value) if isinstance(value, str) and any(map(str.isalnum, value)) else value
 
 
 def _given(labels: object) -> object:
@@ -97,6 +134,12 @@ class RowTurn(_Lenient):
     """Whether its role is one whose words are labelled; said once of a role, it holds for all."""
 
 
+def _in_roles_of_their_own(turns: tuple[RowTurn, ...]) -> tuple[RowTurn, ...]:
+    """Return turns of which no two people share a role."""
+    roles = told_apart({turn.called: turn.role for turn in turns})
+    return tuple(turn.model_copy(update={"role": roles[turn.called]}) for turn in turns)
+
+
 class RowCase(_Lenient):
     """The case of a dialogue, as ``hipo show --format json`` writes it."""
 
@@ -117,9 +160,11 @@ def _case(value: object) -> object:
 class ImportRow(_Lenient):
     """A dialogue: what was said, about which scenario or in which situation."""
 
-    turns: Annotated[tuple[RowTurn, ...], Field(min_length=1, max_length=MOST_TURNS)] = Field(
-        validation_alias=AliasChoices("messages", "turns", "conversations")
-    )
+    turns: Annotated[
+        tuple[RowTurn, ...],
+        Field(min_length=1, max_length=MOST_TURNS),
+        AfterValidator(_in_roles_of_their_own),
+    ] = Field(validation_alias=AliasChoices("messages", "turns", "conversations"))
     id: Annotated[str, Field(max_length=LONGEST_ID)] | int | None = Field(
         None, validation_alias=AliasChoices("id", "dialogue_id", "conversation_id")
     )
@@ -137,8 +182,9 @@ class ImportRow(_Lenient):
     initiator: Text | None = None
     """The role of who asks, in a word or two."""
     responder: Text | None = None
-    labelled: tuple[Identifier, ...] = ()
-    """The roles whose words are labelled, where there are others than initiator and responder."""
+    labelled: tuple[str, ...] = ()
+    """The roles whose words are labelled, where there are others than initiator and responder: as they
+    are written in the turns, or their ids; here the ids."""
     goal: str | None = None
     """A goal label; without one, the dialogue is judged but for its goal."""
     language: LanguageCode | None = None
@@ -163,10 +209,28 @@ class ImportRow(_Lenient):
                 break
         return data
 
+    @field_validator("labelled", mode="after")
+    @classmethod
+    def _ids_of_roles(cls, labelled: tuple[str, ...], info: ValidationInfo) -> tuple[RoleKey, ...]:
+        """Take a name as the turns write it, or the id of a role, for that role."""
+        if "turns" not in info.data:  # they have a problem of their own
+            return ()
+        turns: tuple[RowTurn, ...] = info.data["turns"]
+        roles = {turn.role: turn.role for turn in turns} | {
+            _spelling(turn.called, ""): turn.role for turn in turns
+        }
+        names = ", ".join(dict.fromkeys(turn.called for turn in turns))
+        found = []
+        for place, name in enumerate(labelled):
+            role = roles.get(_spelling(name, "")) or roles.get(_role_called(name))
+            if role is None:
+                refuse_broken([BrokenRule((place,), f"{name!r} says nothing; {names} speak")])
+            else:
+                found.append(role)
+        return tuple(dict.fromkeys(found))
+
     @model_validator(mode="after")
     def _has_turns(self) -> Self:
-        if unknown := [role for role in self.labelled if role not in self.speakers]:
-            raise ValueError(f"labelled: {unknown[0]!r} says nothing")
         if not self.exchanges_of(self.labelled_roles):
             if all(kind == "opening" for kind in self.kinds):
                 raise ValueError("every turn belongs to the opening; there is nothing to judge")
@@ -186,7 +250,11 @@ class ImportRow(_Lenient):
     @property
     def names(self) -> Mapping[RoleKey, str]:
         """What its speakers are called: as it is written where their ids are spelled in another way."""
-        written = {turn.role: turn.called for turn in self.turns if not turn.called.isascii()}
+        written = {
+            turn.role: turn.called
+            for turn in self.turns
+            if not turn.called.isascii() or turn.role != _role_called(turn.called)
+        }
         return {role: written.get(role) or role.replace("_", " ") for role in self.speakers}
 
     @property

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.importing.rows import ImportRow, role_key
+from pipeline.importing.rows import ImportRow, role_key, told_apart
 from scenarios.fingerprint import content_id
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-from scenarios.terms import INITIATOR, RESPONDER
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 FACT = "given"
 """The id of the one fact such a scenario has."""
@@ -110,13 +110,18 @@ class Situation:
     language: str = "en"
     """The code of the language that is spoken."""
 
+    @property
+    def keys(self) -> Mapping[str, RoleKey]:
+        """What everybody is called as a role of a scenario, by role."""
+        return told_apart({role: role_key(role) for role in self.names})
+
 
 def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     """Return the scenario of an imported dialogue in which any roles speak in any order.
 
     Dialogues of which the same is known share one.
     """
-    keys = {role: role_key(role) for role in told.names}
+    keys = told.keys
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
     content += [told.tag] if told.tag else []
     return Scenario.model_validate(

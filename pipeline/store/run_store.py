@@ -196,8 +196,8 @@ class RunStore(OpenDatabase):
         return self._configs[-1]
 
     def configs(self) -> list[ConfigEpoch]:
-        """Return every configuration of the run, oldest first."""
-        return list(self._configs)
+        """Return every configuration of the run, oldest first, those of who else goes on with it included."""
+        return read_configs(self._connection)
 
     def materials(self) -> list[MaterialItem]:
         """Return what the dialogues are made of, oldest first, as it is stored."""

@@ -7,7 +7,7 @@ Source: CEI, section 4, levels 2 and 3.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from math import exp, lgamma, log, log1p
 from statistics import fmean, median
@@ -17,7 +17,7 @@ from quality.agreement.annotators import annotator_agreement
 from quality.annotation_qc.findings import Finding, QcSettings
 from quality.annotation_qc.schema import CheckedAnnotations, check_schema
 from scenarios.schemes.model import Dimension, Scheme, SelfContradiction
-from scenarios.terms import LabelValue
+from scenarios.terms import LabelValue, RoleKey
 
 _MAD_OF_NORMAL = 0.6745
 _MEAN_DEVIATION_OF_NORMAL = 1.253314
@@ -34,6 +34,7 @@ def annotation_qc(
     *,
     settings: QcSettings | None = None,
     required: Collection[str] | None = None,
+    roles: Mapping[str, RoleKey] | None = None,
 ) -> CheckedAnnotations:
     """Run the levels 1 to 3 over raw answers.
 
@@ -43,12 +44,13 @@ def annotation_qc(
         timings: seconds per item and annotator, where they were taken.
         settings: thresholds; those of CEI if None.
         required: see :func:`quality.annotation_qc.schema.check_schema`.
+        roles: see there.
 
     Returns:
         The answers that passed level 1, harmonised, and the findings of all levels in order.
     """
     settings = settings or QcSettings()
-    checked = check_schema(scheme, raw, required=required)
+    checked = check_schema(scheme, raw, required=required, roles=roles)
     findings = [
         *checked.findings,
         *straight_lining(scheme, checked.answers, settings),

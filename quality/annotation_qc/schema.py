@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from quality.agreement.annotations import Answer, RawAnswer, is_blank, read_value
 from quality.annotation_qc.findings import Finding, FindingCode
+from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Level, Scheme
 from scenarios.spelling import suggestion
+from scenarios.terms import LabelValue, RoleKey
 
 _SHOWN = 80
 
@@ -30,7 +32,11 @@ class _AskedItem:
 
 
 def check_schema(
-    scheme: Scheme, raw: Iterable[RawAnswer], *, required: Collection[str] | None = None
+    scheme: Scheme,
+    raw: Iterable[RawAnswer],
+    *,
+    required: Collection[str] | None = None,
+    roles: Mapping[str, RoleKey] | None = None,
 ) -> CheckedAnnotations:
     """Check raw answers: known dimensions, values of their scales, no gaps and no repeats.
 
@@ -42,6 +48,7 @@ def check_schema(
         raw: answers as they were written.
         required: dimensions that everybody who answered an item must have answered; by default
             what review forms ask people, of the levels (utterance, dialogue) that were answered.
+        roles: item -> whose words it is, as far as that is known; a scheme can ask some roles alone.
     """
     dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
     answers: dict[tuple[str, str, str], Answer] = {}
@@ -72,7 +79,7 @@ def check_schema(
         answers[key] = Answer(row.item, row.dimension, row.annotator, value, row.dialogue)
         if harmonised:
             findings.append(_finding("harmonised", row, f"taken to mean {_text(value)}"))
-    findings += _missing(scheme, asked, answers, required)
+    findings += _missing(scheme, asked, answers, required, roles or {})
     return CheckedAnnotations(tuple(answers.values()), tuple(findings))
 
 
@@ -81,34 +88,45 @@ def _missing(
     asked: dict[tuple[str, str], _AskedItem],
     answers: Mapping[tuple[str, str, str], Answer],
     required: Collection[str] | None,
+    roles: Mapping[str, RoleKey],
 ) -> list[Finding]:
     """Return what somebody should have answered and did not.
 
-    That is nothing of what is computed, of what is not asked beside the same person's other
-    answers, nor, where it is not said what is required, of what is left to judges or what only some
-    roles' words carry.
+    That is nothing of what is computed, of what is not asked of whoever spoke or beside the same
+    person's other answers, nor, where it is not said what is required, of what is left to judges.
+    Where it is not known who spoke, what only some roles' words carry is required if it is said to be.
     """
-    of_people = {
-        dimension.id
+    of_turns, of_all = (
+        frozenset(d.id for d in scheme.people_dimensions(level))
         for level in ("utterance", "dialogue")
-        for dimension in scheme.people_dimensions(level)
-    }
+    )
+
+    def is_required(dimension: Dimension, sheet: _AskedItem, role: RoleKey | None) -> bool:
+        if required is not None:
+            return dimension.id in required
+        of_people = of_all if dimension.level == "dialogue" else of_turns
+        # Forms ask what is labelled of runs of turns beside what they ask of each of the turns.
+        levels = {dimension.level, "utterance"} if dimension.level == "span" else {dimension.level}
+        known = role is not None or not dimension.of
+        return dimension.id in of_people and not sheet.levels.isdisjoint(levels) and known
 
     def is_asked(item: str, annotator: str, dimension: Dimension) -> bool:
         given = {d: answers.get((item, annotator, d)) for d in dimension.when}
-        others = {d: None if one is None else one.value for d, one in given.items()}
-        return dimension.derived is None and dimension.is_asked(others)
+        known: dict[str, LabelValue | None] = {
+            d: None if one is None else one.value for d, one in given.items()
+        }
+        if (role := roles.get(item)) is not None and dimension.level != "dialogue":
+            if not dimension.concerns(role):
+                return False
+            known[ROLE] = role
+        return dimension.derived is None and dimension.is_asked(known)
 
     return [
         Finding(1, "missing", "not answered", annotator, item, dimension.id)
         for (item, annotator), sheet in asked.items()
         for dimension in scheme.dimensions
         if dimension.id not in sheet.answered
-        and (
-            dimension.id in of_people and dimension.level in sheet.levels and not dimension.of
-            if required is None
-            else dimension.id in required
-        )
+        and is_required(dimension, sheet, roles.get(item))
         and is_asked(item, annotator, dimension)
     ]
 

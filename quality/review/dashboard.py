@@ -23,6 +23,7 @@ from quality.statistics.bootstrap import Resampling
 from scenarios.errors import UsageError
 from scenarios.reviews import AnnotatorTally, AttentionAnswer, Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Scheme
+from scenarios.terms import RoleKey
 
 QUICK = Resampling(resamples=200)
 """Intervals on the page are rough, so that it comes quickly; ``hipo review export`` and the report
@@ -124,14 +125,26 @@ def overview(
     *,
     tallies: Sequence[AnnotatorTally],
     attention: Sequence[AttentionAnswer] = (),
+    roles: Mapping[str, RoleKey] | None = None,
     now: float,
 ) -> Overview:
-    """Compute the dashboard from the answers so far."""
+    """Compute the dashboard from the answers so far.
+
+    Args:
+        scheme: what is asked.
+        study: how it is reviewed.
+        sheets: the answers.
+        items: what is reviewed, each with how many have answered it.
+        tallies: how far everybody is.
+        attention: answers to attention items.
+        roles: who says the turns that are labelled, as answers name them; None: it makes no difference.
+        now: seconds since the epoch.
+    """
     table = answers(sheets)
     rows, why_not = _agreement(scheme, sheets)
     scores = attention_scores(attention)
     findings = (
-        *annotation_qc(scheme, table, timings(sheets)).findings,
+        *annotation_qc(scheme, table, timings(sheets), roles=roles).findings,
         *attention_findings(scores, QcSettings()),
     )
     of_person = Counter(finding.annotator for finding in findings)

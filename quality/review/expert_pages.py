@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from pipeline.store.reviews import ReviewStore
 from quality.review.adjudication import Waiting, in_blind_order, side_by_side, waiting_line
+from quality.review.answer_table import item_name
 from quality.review.dashboard import Overview, overview
 from quality.review.forms import form_values, read_form
 from quality.review.opinions import read_text, reasons
@@ -19,6 +21,8 @@ from quality.review.service import ReviewService
 from quality.review.web import RowNumber, desk_of, expert, page
 from quality.web.requests import RefusedRequest, first, saved, sent_form
 from scenarios.reviews import Adjudication, GivenLabel, Item, Sheet
+from scenarios.schemes.model import Scheme
+from scenarios.terms import RoleKey
 from scenarios.verdicts import Decision
 
 router = APIRouter()
@@ -202,6 +206,18 @@ def _overview(service: ReviewService) -> tuple[Overview, list[ScenarioReport]]:
             store.sheets.items(study),
             tallies=store.sheets.annotator_tallies(study),
             attention=store.attention.given(study.id),
+            roles=_roles(service.scheme, store, sheets),
             now=time.time(),
         )
         return figures, scenario_reports(store, sheets)
+
+
+def _roles(scheme: Scheme, store: ReviewStore, sheets: Iterable[Sheet]) -> dict[str, RoleKey]:
+    """Return who says the turns that answers are about, where a scheme asks some roles alone."""
+    if not any(dimension.depends_on_role for dimension in scheme.dimensions):
+        return {}
+    return {
+        item_name(item, turn.index): turn.role
+        for item in {sheet.item.id: sheet.item for sheet in sheets}.values()
+        for turn in store.dialogues.dialogue(item.id).turns
+    }

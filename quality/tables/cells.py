@@ -84,6 +84,13 @@ def _number(raw: object) -> CellValue | None:
     return CellValue(value, "" if _FLOAT.fullmatch(text) else f"read as {value!r}")
 
 
+def name_in(cell: object) -> str:
+    """Return a cell as a name: without spaces at its ends, and a number without its ``.0``."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if is_blank(cell) else " ".join(str(cell).split())
+
+
 def number_in(text: str) -> float | None:
     """Return the number that a text is, with a comma for a point if need be; None: it is none."""
     for written in (text, text.replace(",", ".", 1)):

@@ -139,7 +139,9 @@ def checked(
             the files have columns for.
     """
     wanted = table.dimensions if required is None else required
-    result = check_schema(scheme, [answer.raw for answer in table.answers], required=wanted)
+    result = check_schema(
+        scheme, [answer.raw for answer in table.answers], required=wanted, roles=table.roles
+    )
     settled = check_schema(scheme, [answer.raw for answer in _by_gold(table.gold)], required=())
     cells = _cells(table.answers)
     places = [*_noted(result.findings, cells), *_noted(settled.findings, _cells(table.gold, GOLD))]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quality.agreement.annotations import Timing, is_blank
-from quality.tables.cells import cell_value, says_nothing
+from quality.tables.cells import cell_value, name_in, says_nothing
 from quality.tables.derived_map import PLAIN
 from quality.tables.joining import joined
 from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_columns, layout
@@ -17,7 +17,14 @@ from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.questions import QuestionReader, TableQuestion
 from quality.tables.records import FileOfRows, Record, folded, no_row_of, read_file
 from quality.tables.standing import standing_of
-from quality.tables.table import AnswerTable, FileCount, TableAnswer, TableDialogue, TableTurn
+from quality.tables.table import (
+    SOMEBODY,
+    AnswerTable,
+    FileCount,
+    TableAnswer,
+    TableDialogue,
+    TableTurn,
+)
 from quality.tables.table_map import TableMap, Values
 from quality.tables.timings import by_item
 from scenarios.schemes.model import Scheme
@@ -106,7 +113,7 @@ class _TableReader:
         at = (record.row, record.line)
         names: dict[str, str] = {}
         for what, column in (("dialogue", found.dialogue), ("turn", found.turn)):
-            names[what] = "" if column is None else _name(record.cells.get(column))
+            names[what] = "" if column is None else name_in(record.cells.get(column))
             if column is not None and not names[what]:
                 file.odd(
                     f"no_{what}", "an empty cell", "the row is left out", at=at, column=column,
@@ -133,7 +140,7 @@ class _TableReader:
         name = found.file_annotator
         if found.annotator is not None:
             at = (record.row, record.line)
-            name = _name(record.cells.get(found.annotator))
+            name = name_in(record.cells.get(found.annotator))
             if not name:
                 name = found.file_annotator
                 answered = [*(answer.column for answer in found.answers), found.value or ""]
@@ -156,11 +163,11 @@ class _TableReader:
             at = (record.row, record.line)
             role = text.role
             if role_column is not None:
-                written = _name(record.cells.get(role_column))
+                written = name_in(record.cells.get(role_column))
                 known = {folded(name): meant for name, meant in text.roles.items()}
                 role = known.get(folded(written), "")
                 if not role:
-                    role = written.casefold() or "speaker"
+                    role = written.casefold() or SOMEBODY
                     done = f"called the role {role!r}"
                     if text.roles:
                         file.odd("unknown_role", shown(written), done, at=at, column=role_column)
@@ -168,7 +175,7 @@ class _TableReader:
             said = "" if is_blank(raw) else str(raw).strip()
             if not said:
                 file.odd("no_text", "an empty cell", "a turn without words", at=at, column=column)
-            yield TableTurn(role or "speaker", said)
+            yield TableTurn(role or SOMEBODY, said)
 
     def _is_new(self, row: _TableRow) -> bool:
         """Tell whether a row is another one than those before; repeated rows are noted.
@@ -264,7 +271,7 @@ class _TableReader:
         starts: dict[int, int] = {}
         for place in sorted(said):
             starts[place] = len(turns)
-            turns += said[place].texts or (TableTurn("speaker", ""),)
+            turns += said[place].texts or (TableTurn(SOMEBODY, ""),)
         return tuple(turns), starts
 
     def _dialogue(
@@ -329,7 +336,7 @@ class _TableReader:
         long = self.how.long
         if long is None or row.layout.dimension is None or row.layout.value is None:
             return
-        written = _name(row.record.cells.get(row.layout.dimension))
+        written = name_in(row.record.cells.get(row.layout.dimension))
         known = {folded(name): meant for name, meant in long.dimensions.items()}
         dimension = known.get(folded(written), written)
         self.dimensions.setdefault(dimension)
@@ -367,13 +374,6 @@ class _TableReader:
             left_out = sum(oddity.left_out for oddity in file.oddities)
             group = self._groups[file.file]
             yield FileCount(file.file, group, file.rows, read[id(file)], left_out)
-
-
-def _name(cell: object) -> str:
-    """Return a cell as a name: without spaces at its ends, and a number without its ``.0``."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return "" if is_blank(cell) else " ".join(str(cell).split())
 
 
 def _words(row: _TableRow) -> tuple[tuple[str, str], ...]:

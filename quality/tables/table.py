@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from pipeline.importing.rows import role_key
 from quality.agreement.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
+from scenarios.terms import RoleKey
+
+SOMEBODY: Final = "speaker"
+"""The role of a turn where files do not tell who says it."""
 
 _TURN_OF_RUN: Final = re.compile(r"([0-9a-f]{20}/[0-9a-f]{20})#([0-9]{1,9})")
 """The name of a turn of a run, ``case/arm#turn``, as sheets of reviews have it."""
@@ -116,6 +121,16 @@ class AnswerTable:
         """The group of every item that was answered."""
         group = {dialogue.id: dialogue.group for dialogue in self.dialogues}
         return {answer.item: group[answer.dialogue] for answer in (*self.answers, *self.gold)}
+
+    @property
+    def roles(self) -> dict[str, RoleKey]:
+        """Who says the turns of which files tell it, by item, as roles of schemes are called."""
+        return {
+            item_name(dialogue.id, place): role_key(turn.role)
+            for dialogue in self.dialogues
+            for place, turn in enumerate(dialogue.turns)
+            if turn.role != SOMEBODY
+        }
 
     def by(self, context: str) -> dict[str, str]:
         """Return of every item what the files say about its dialogue under a name of the map."""

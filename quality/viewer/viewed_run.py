@@ -110,12 +110,20 @@ class ViewedRun:
         """Return the scenario of a dialogue as its people were told it; None where it is lost."""
         case = played.case
         found = self._material.stored_scenario(case)
-        if found is None and len(self.store.materials()) != len(self._material.items):
+        is_new = found is None or played.config_epoch not in self._material.by_epoch
+        if is_new and self._has_more():
             self._material = load_material(self.store)
             found = self._material.stored_scenario(case)
         if found is None:
             return None
         return as_told(found, self._material.axes_of(played), case.variation)
+
+    def _has_more(self) -> bool:
+        """Return whether the run has gone on with other material, or another configuration."""
+        known = self._material
+        return len(self.store.configs()) != len(known.by_epoch) or (
+            len(self.store.materials()) != len(known.items)
+        )
 
     def found(self, wish: str) -> Mask | None:
         """Return the rows in which words are said, or whose id begins so; None: nothing is asked for."""

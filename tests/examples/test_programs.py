@@ -84,6 +84,35 @@ def test_without_an_argument_an_example_says_what_it_takes(
     assert capsys.readouterr().err == f"usage: python examples/{script}.py {wanted}\n"
 
 
+@pytest.mark.parametrize(
+    ("script", "package", "given", "told"),
+    [
+        ("export_to_trl", "trl", ["runs/example"], "runs/example: found a run, expected a training set"),
+        ("export_to_trl", "trl", ["."], ".: found no manifest.json, expected a training set"),
+        ("read_activations", "sklearn", ["runs/example/sft", "model"], "runs/example/sft"),
+        ("read_activations", "sklearn", ["runs/example", "no/model"], "no/model"),
+        ("read_with_duckdb", "duckdb", ["runs/example"], "runs/example: found a run, expected a folder"),
+        ("read_with_duckdb", "duckdb", ["nowhere"], "nowhere: found no Parquet files"),
+        ("read_with_pandas", "pandas", ["runs/example/sft"], "runs/example/sft: found a data set"),
+        ("read_with_pandas", "pandas", ["nowhere"], "nowhere: found no run.sqlite"),
+    ],
+)  # fmt: skip
+def test_what_an_example_cannot_read_is_one_message(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    script: str,
+    package: str,
+    given: list[str],
+    told: str,
+) -> None:
+    pytest.importorskip(package)
+    with pytest.raises(SystemExit, match="2"):
+        example(folder, f"{script}.py", *given)
+    err = capsys.readouterr().err
+    assert err.startswith("error: ")
+    assert told in err
+
+
 def test_dialogues_are_labelled_with_a_scheme_of_ones_own(tmp_path: Path) -> None:
     told = example(tmp_path, "own_scheme.py")
     assert "off record" in told

@@ -201,18 +201,18 @@ def test_a_cluster_that_asks_for_a_token_takes_that_of_this_machine_and_says_whe
         (tmp_path / "copied").write_text(f"{secret}\n")
         monkeypatch.setenv("HOME", str(stranger))
         monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "copied"))
-        assert mode_of(address) == "token"
+        assert asyncio.run(mode_of(address)) == "token"
         monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
         with pytest.raises(UsageError, match="and that of RAY_AUTH_TOKEN is wrong"):
-            mode_of(address)
+            asyncio.run(mode_of(address))
         monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
         with pytest.raises(UsageError, match="RAY_AUTH_MODE=disabled shows it none"):
-            mode_of(address)
+            asyncio.run(mode_of(address))
         monkeypatch.setenv("RAY_AUTH_MODE", "token")
         monkeypatch.setenv("RAY_AUTH_TOKEN", "")
         monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "nowhere")
         with pytest.raises(UsageError, match="RAY_AUTH_MODE is token, and nowhere"):
-            mode_of(address)
+            asyncio.run(mode_of(address))
 
 
 @pytest.mark.slow  # starts a cluster, and Ray once more
@@ -230,7 +230,7 @@ def test_who_has_a_token_shows_none_to_a_cluster_that_asks_for_none_and_one_to_r
         for token in ("", "5e" * 32):
             monkeypatch.setenv("RAY_AUTH_TOKEN", token)
             with pytest.raises(UsageError, match=r"(?s)asks for no token.* unset that variable"):
-                mode_of(address)
+                asyncio.run(mode_of(address))
     assert checked(ended, 0).stdout.split() == ["5", "5", "disabled:False", "token:True"]
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import ssl
 import threading
 from pathlib import Path
 
+import anyio
 import pytest
 
 from hipo.cli.main import run
 from pipeline.executors import ray as ray_executor
+from pipeline.executors import ray_addresses, ray_tokens
 
 services = pytest.importorskip("ray._private.services")
+TLS = Path(__file__).parents[1] / "wire" / "tls"
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "12", "-q"]
 
 
@@ -60,7 +65,7 @@ def test_what_listens_and_is_no_ray_is_refused_before_ray_tries_it(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ray_executor, "ANSWER_S", 0.2 if answer is None else 20.0)
+    monkeypatch.setattr(ray_addresses, "ANSWER_S", 0.2 if answer is None else 20.0)
     monkeypatch.setattr(ray_executor, "mode_of", None)
     monkeypatch.delenv("RAY_USE_TLS", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -79,3 +84,88 @@ def test_what_listens_and_is_no_ray_is_refused_before_ray_tries_it(
     told = " ".join(capsys.readouterr().err.split())
     assert f"what listens at {address} does not answer as a Ray cluster: {message}" in told
     assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("agreed", "message"),
+    [
+        (None, "it speaks no TLS, which RAY_USE_TLS asks for"),
+        (["http/1.1"], "it speaks no HTTP/2"),
+        (["h2"], "Timed out"),
+    ],
+)
+def test_under_tls_what_is_no_ray_is_refused_before_ray_tries_it(
+    agreed: list[str] | None,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAY_USE_TLS", "1")
+    for name in ("CERT", "KEY"):
+        monkeypatch.delenv(f"RAY_TLS_SERVER_{name}", raising=False)
+    asked: list[str] = []
+
+    async def knocked(address: str) -> str:
+        asked.append(address)
+        raise ray_tokens.no_cluster(address, "Timed out")
+
+    monkeypatch.setattr(ray_executor, "mode_of", knocked)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answered() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                if agreed is None:
+                    connection.recv(64)
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    return
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(TLS / "certificate.pem", TLS / "key.pem")
+                context.set_alpn_protocols(agreed)
+                with context.wrap_socket(connection, server_side=True) as secured:
+                    secured.recv(64)
+
+        thread = threading.Thread(target=answered, daemon=True)
+        thread.start()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        named = ["--executor", "ray", "--ray-address", address, "-o", str(tmp_path / "r")]
+        assert run([*PLAN, *named]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"what listens at {address} does not answer as a Ray cluster: {message}" in told
+    assert asked == ([address] if agreed == ["h2"] else [])
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_certificate_that_cannot_be_read_is_told_with_its_variable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_USE_TLS", "1")
+    monkeypatch.setenv("RAY_TLS_SERVER_CERT", "nowhere.crt")
+    monkeypatch.setenv("RAY_TLS_SERVER_KEY", "nowhere.key")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        named = ["--executor", "ray", "--ray-address", address, "-o", str(tmp_path / "r")]
+        assert run([*PLAN, *named]) == 2
+    told = capsys.readouterr().err
+    assert "the certificate nowhere.crt with the key nowhere.key cannot be used" in told
+    assert "RAY_TLS_SERVER_CERT" in told
+
+
+@pytest.mark.anyio
+async def test_an_interrupt_while_ray_knocks_ends_at_once_and_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray goes on knocking, for the better part of a minute and whatever signal it gets."""
+    begun = tmp_path / "begun"
+    deaf = "import os, pathlib, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    deaf += f"pathlib.Path({str(begun)!r}).write_text(str(os.getpid())); signal.pause()"
+    monkeypatch.setattr(ray_tokens, "_KNOCK", deaf)
+    knocking = asyncio.create_task(ray_tokens.mode_of("127.0.0.1:1"))
+    with anyio.fail_after(60):
+        while not (begun.exists() and begun.read_text()):
+            await anyio.sleep(0.01)
+        knocking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await knocking
+    assert not Path(f"/proc/{begun.read_text()}").exists()

@@ -50,14 +50,24 @@ class TuningQuestion:
     def check(self, rows: TrainingSet) -> int:
         """Return how many scenarios of the items were trained on; nothing is asked.
 
+        Of a set that is divided by dialogue those may be of scenarios that were trained on whose own
+        dialogue was not.
+
         Raises:
             UsageError: some were and must not be, or there are no such items or tasks.
         """
         items = load_items(self.source)
         for task in self.tasks:
             items.for_task(load_task(task, items.scheme))
-        asked = (item.scenario for item in items.items)
-        return check_unseen(rows.scenarios_learnt, asked, allowed=self.allow_overlap)
+        by_dialogue = rows.split_by == "dialogue"
+        if by_dialogue:
+            dialogues = (f"{item.scenario}/{item.case}" for item in items.items)
+            check_unseen(
+                rows.groups_learnt, dialogues, allowed=self.allow_overlap, what=rows.split_by
+            )
+        scenarios = (item.scenario for item in items.items)
+        allowed = self.allow_overlap or by_dialogue
+        return check_unseen(rows.scenarios_learnt, scenarios, allowed=allowed)
 
 
 def task_as_trained(name: str, rows: TrainingSet) -> Task:

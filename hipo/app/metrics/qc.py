@@ -34,7 +34,7 @@ from scenarios.annotations import ADJUDICATED, HUMAN
 from scenarios.errors import UsageError
 from scenarios.reviews import AttentionAnswer
 from scenarios.schemes.model import Scheme
-from scenarios.terms import LabelValue
+from scenarios.terms import LabelValue, RoleKey
 
 _KINDS = (HUMAN, ADJUDICATED)
 PEOPLE = AnnotationSelection(HUMAN)
@@ -77,6 +77,8 @@ class _Material:
     raw: Sequence[RawAnswer]
     times: Sequence[Timing]
     required: Sequence[str] | None
+    roles: Mapping[str, RoleKey]
+    """item -> whose words it is, as far as that is known."""
     gold: Mapping[str, Mapping[str, LabelValue]]
     """dimension -> item -> label."""
     notes: Mapping[str, str]
@@ -116,7 +118,12 @@ def quality_control(
     asked = _asked(annotated.scheme)
     material = _of_reviews(annotated) if annotated.table is None else _of_table(annotated.table)
     checked = annotation_qc(
-        asked, material.raw, material.times, settings=settings, required=material.required
+        asked,
+        material.raw,
+        material.times,
+        settings=settings,
+        required=material.required,
+        roles=material.roles,
     )
     if not checked.answers:
         raise UsageError(
@@ -190,6 +197,7 @@ def _of_table(table: CheckedTable) -> _Material:
         raw=table.raw,
         times=table.table.timings,
         required=table.required,
+        roles=table.table.roles,
         gold=gold,
         notes={item: notes[dialogue] for item, dialogue in items.items()},
     )
@@ -206,7 +214,7 @@ def _of_run(annotated: Annotated) -> _Material:
             gold.setdefault(one.dimension, {})[subject_name(one.subject)] = one.value
     computed = {dimension.id for dimension in annotated.scheme.derived}
     raw = [answer for answer in answers if answer.dimension not in computed]
-    return _Material(raw, (), None, gold, {})
+    return _Material(raw, (), None, {}, gold, {})
 
 
 def _of_reviews(annotated: Annotated) -> _Material:
@@ -223,8 +231,13 @@ def _of_reviews(annotated: Annotated) -> _Material:
                 item = items[decided.item]
                 for label in decided.labels:
                     notes[item_name(item, label.turn)] = decided.note
+    by_role = any(dimension.depends_on_role for dimension in annotated.scheme.dimensions)
     return replace(
-        _of_run(annotated), times=times, notes=notes, attention=attention_scores(attention)
+        _of_run(annotated),
+        roles=annotated.groups("role") or {} if by_role else {},
+        times=times,
+        notes=notes,
+        attention=attention_scores(attention),
     )
 
 

@@ -149,9 +149,10 @@ def _refuse_mixing(store: RunStore, jury: Jury) -> None:
         whose = "jurors of this run have labelled"
     if is_other:
         raise UsageError(
-            f"{whose} by another state of the scheme {scheme.name!r}: labels of both would be taken"
-            " for the same",
-            "use the file of then, or give the changed scheme an id of its own",
+            f"{whose} by the scheme {scheme.name!r} as it was before something in it changed, if only a"
+            " word of a definition: labels of both would be taken for the same",
+            "go on with the file as it was then; or ask by what you have changed under another id"
+            f" (id: {scheme.id}_2 in its file), which labels anew and keeps the labels of then",
         )
 
 

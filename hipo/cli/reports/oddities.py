@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from hipo.cli.terminal.console import one_line, plain
 from quality.tables.checking import CheckedTable
 from quality.tables.derived_map import PLAIN
-from quality.tables.oddities import kinds
+from quality.tables.oddities import Oddity, kinds
+from scenarios.errors import LINES_NAMED, same_on
 from scenarios.plural import plural
 
 MOST_SHOWN = 10
-"""Oddities of one kind that the text shows."""
+"""Different oddities of one kind that the text shows."""
 _WIDTH = 240
 
 
@@ -48,7 +50,27 @@ def oddity_lines(table: CheckedTable, *, all_of_them: str = "--json") -> Iterato
     counted = ", ".join(f"{count:,} {code}" for code, count in kinds(table.oddities).items())
     yield f"odd: {counted}"
     for code, count in reversed(kinds(table.oddities).items()):  # what is rare is news
-        some = [oddity for oddity in table.oddities if oddity.code == code]
-        yield from (f"  {one_line(str(oddity), _WIDTH)}" for oddity in some[:MOST_SHOWN])
-        if count > MOST_SHOWN:
-            yield f"  ... and {count - MOST_SHOWN:,} more of {code}, all of them in {all_of_them}"
+        alike = _alike(oddity for oddity in table.oddities if oddity.code == code)
+        for same in alike[:MOST_SHOWN]:
+            yield f"  {one_line(str(same[0]), _WIDTH)}{_where_else(same)}"
+        if len(alike) > MOST_SHOWN:
+            rest = count - sum(map(len, alike[:MOST_SHOWN]))
+            yield f"  ... and {rest:,} more of {code}, all of them in {all_of_them}"
+        elif any(len(same) > LINES_NAMED for same in alike):
+            yield f"  every line with {code} is in {all_of_them}"
+
+
+def _where_else(same: list[Oddity]) -> str:
+    """Return on which lines something is odd, or in which rows of a file that has no lines."""
+    if same[0].place.line is None:
+        return same_on((odd.place.row for odd in same), "rows")
+    return same_on(odd.place.line for odd in same)
+
+
+def _alike(oddities: Iterable[Oddity]) -> list[list[Oddity]]:
+    """Return oddities in groups of those that say the same about a column."""
+    groups: dict[Oddity, list[Oddity]] = {}
+    for odd in oddities:
+        anywhere = replace(odd.place, row=None, line=None)
+        groups.setdefault(replace(odd, place=anywhere), []).append(odd)
+    return list(groups.values())

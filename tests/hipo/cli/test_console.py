@@ -45,7 +45,7 @@ def test_no_message_drives_a_terminal_whatever_it_quotes(capsys: pytest.CaptureF
 def test_a_file_with_countless_problems_is_not_told_all_of_them(
     capsys: pytest.CaptureFixture[str],
 ):
-    problems = [Problem("f", line, "", "x", "y") for line in range(SHOWN + 1234)]
+    problems = [Problem("f", line, "", f"x{line}", "y") for line in range(SHOWN + 1234)]
     assert refusing(InputError(problems)) == 2
     *_, last = capsys.readouterr().err.splitlines()
     assert last == "and 1,234 problems more"

@@ -269,7 +269,8 @@ def test_labels_of_two_states_of_one_scheme_are_not_mixed(
     for more in ((), ("--dry-run",)):
         refused = hipo("verify", "made", "--juror", "offline/random", *MINE, *more)
         assert (refused.code, refused.out) == (2, "")
-        assert "labelled by another state of the scheme 'mine@2'" in refused.err
+        assert "labelled by the scheme 'mine@2' as it was before something in it" in refused.err
+        assert "another id (id: mine_2 in its file)" in refused.err
     assert labels(run) == said
     mine.write_text(before)
     assert hipo("verify", "made", "--juror", "offline/random", *MINE, "-q").code == 0
@@ -315,7 +316,7 @@ def test_a_scheme_that_is_called_as_the_run_s_own_is_not_another_one(
     other = own.read_text().replace("definition: ", "definition: Perhaps, ", 1)
     Path("other.yaml").write_text(other)
     refused = hipo(*asked, "--juror-scheme", "other.yaml")
-    assert (refused.code, "by another state of the scheme 'cobra@1'" in refused.err) == (2, True)
+    assert (refused.code, "by the scheme 'cobra@1' as it was before" in refused.err) == (2, True)
     assert hipo(*asked, "-q").code == 0
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from hipo.app.evaluation.tuned import TuningQuestion
 from hipo.app.review.reviewing import ReviewOptions, open_review
+from outputs.training.training_set import read_training_set
 from quality.web.access import Access
+from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo
 from tests.hipo.cli.own_talks import SCHEME, written_lines, written_talks
 
@@ -54,6 +57,18 @@ def test_imported_talks_without_a_situation_are_divided_one_by_one(talks: Hipo) 
     assert spoken["en"] == 2 * spoken["de"]
     splits = json.loads(Path("set/manifest.json").read_text())["splits"]
     assert Counter(splits.values()) == {"train": 6, "validation": 3, "test": 3}
+
+
+def test_talks_that_were_held_out_one_by_one_are_unseen(talks: Hipo) -> None:
+    asked = ("export", "talks", "--any", "--splits", "50,25,25", "--split-by", "dialogue")
+    assert talks(*asked, "--to", "benchmark", "-o", "items").code == 0
+    assert talks(*asked, "--to", "sft", "--task", "people", "-o", "sft").code == 0
+    learnt = read_training_set(Path("sft"))
+    # All of them are of the few situations that imported talks have.
+    assert TuningQuestion("items/jsonl/test.jsonl", ()).check(learnt) > 0
+    with pytest.raises(UsageError, match="6 dialogues of the items are in the training split"):
+        TuningQuestion("items/jsonl/train.jsonl", ()).check(learnt)
+    assert TuningQuestion("items", (), allow_overlap=True).check(learnt) > 0
 
 
 def test_talks_that_say_nearly_the_same_stay_in_one_split(hipo: Hipo) -> None:
@@ -191,7 +206,11 @@ def test_a_note_on_figures_names_the_dimension_that_it_is_about(hipo: Hipo) -> N
 
 def test_what_import_does_not_show_is_where_it_says(talks: Hipo) -> None:
     told = talks("import", "talks.csv", "--map", "map.yaml", "-o", "again")
-    assert "more of harmonised, all of them in --format json" in told.out
+    assert "every line with harmonised is in --format json" in told.out
+    alike = [line for line in told.out.splitlines() if "'act_Ada': 'Frage'" in line]
+    assert len(alike) == 1
+    assert " lines: 2, " in alike[0]
+    assert alike[0].endswith(", ...)")
     read = talks("import", "talks.csv", "--map", "map.yaml", "-o", "once_more", "--format", "json")
     assert len(read.data["oddities"]) > 12
 

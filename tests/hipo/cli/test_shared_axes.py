@@ -10,6 +10,7 @@ import pytest
 from hipo.app.verification import verify
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.run_store import RunStore
+from quality.viewer.viewed_run import ViewedRun
 from tests.hipo.cli.conftest import Hipo
 from tests.pipeline.integration.records import rows
 
@@ -126,6 +127,27 @@ def test_a_value_whose_text_was_changed_is_told_as_it_was_when_a_dialogue_was_pl
     assert sorted(told) == [(False, False)] * 2 + [(True, True)] * 4
 
     assert sum("pays for" in situation for situation in _situations(hipo, tmp_path)) == 2
+
+
+def test_a_viewer_that_is_left_open_tells_what_was_told_when_a_dialogue_was_played(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.yaml").write_text(RECIPE, encoding="utf-8")
+    (tmp_path / "axes.yaml").write_text(AXES, encoding="utf-8")
+    assert hipo("generate", "mine.yaml", "-o", "run", "-q").code == 0
+    with ViewedRun(tmp_path / "run") as viewed:
+        for n, verb in ((4, "pays for"), (6, "reports to"), (8, "decides on")):
+            (tmp_path / "axes.yaml").write_text(AXES.replace("decides on", verb), encoding="utf-8")
+            more = ("-n", str(n), "--resume", "always")
+            assert hipo("generate", "mine.yaml", "-o", "run", "-q", *more).code == 0
+            with RunStore.open(tmp_path / "run", readonly=True) as store:
+                material, played = load_material(store), list(store.dialogues(traces=False))
+            newest = [one for one in played if one.config_epoch == max(material.by_epoch)]
+            assert all(verb in material.scenario_as_told(one).background for one in newest)
+            for one in reversed(played):
+                scenario = viewed.scenario_of(one)
+                assert scenario is not None
+                assert scenario.background == material.scenario_as_told(one).background
 
 
 def _situations(hipo: Hipo, folder: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +9,13 @@ import pytest
 
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
-from tests.hipo.cli.conftest import Hipo, Result
-from tests.hipo.cli.small_table import written_table
+from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.small_table import as_json, imported_talk, written_table
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     return written_table(tmp_path)
-
-
-def as_json(hipo: Hipo, *words: str | Path) -> dict[str, Any]:
-    result = hipo(*map(str, words), "--json", "-")
-    assert result.code == 0, result.err
-    found: dict[str, Any] = json.loads(result.out)
-    return found
 
 
 def value(found: dict[str, Any], dimension: str, statistic: str) -> float | None:
@@ -142,25 +134,6 @@ def test_a_run_made_of_a_table_knows_situation_people_and_assigned_label(
     assert scenario.labelled_roles == ("speaker",)
 
 
-TALK = """\
-title: Talk
-id: talk
-scheme: cei
-dialogue: talk
-turn: n
-annotator: {name: me}
-texts: [{column: said, role_column: by}]
-answers: {emotion: {column: felt, blank: ['']}}
-"""
-
-
-def imported_talk(hipo: Hipo, folder: Path, speakers: list[str]) -> Result:
-    rows = "".join(f"t,{n},{who},Line {n}.,joy\n" for n, who in enumerate(speakers))
-    (folder / "talk.csv").write_text(f"talk,n,by,said,felt\n{rows}", "utf-8")
-    (folder / "map.yaml").write_text(TALK, "utf-8")
-    return hipo("import", "talk.csv", "--map", "./map.yaml", "-o", "run")
-
-
 def test_any_people_in_any_order_become_roles(hipo: Hipo, tmp_path: Path) -> None:
     result = imported_talk(hipo, tmp_path, ["Judge Smith", "clerk", "clerk", "judge  smith", "7"])
     assert result.code == 0, result.err
@@ -170,6 +143,29 @@ def test_any_people_in_any_order_become_roles(hipo: Hipo, tmp_path: Path) -> Non
     spoken = [turn.role for turn in dialogue.turns]
     assert spoken == ["judge_smith", "clerk", "clerk", "judge_smith", "role_7"]
     assert list(scenario.roles) == ["judge_smith", "clerk", "role_7"]
+    assert all(turn.is_answer for turn in dialogue.turns)
+
+
+def test_people_of_a_table_whose_names_differ_in_accents_or_signs_alone_are_two(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    result = imported_talk(hipo, tmp_path, ["José", "Jose", "A+", "A-", "a", "jose"])
+    assert result.code == 0, result.err
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        [dialogue] = store.dialogues()
+        scenario = load_material(store).scenario_of(dialogue.case)
+    spoken = [turn.role for turn in dialogue.turns]
+    assert (spoken[1], spoken[4]) == ("jose", "a")  # spelled by their own names, as before
+    assert spoken[5] == "jose"
+    assert len(set(spoken)) == 5
+    assert [scenario.roles[role].name for role in spoken] == [
+        "josé",
+        "jose",
+        "a+",
+        "a-",
+        "a",
+        "jose",
+    ]
     assert all(turn.is_answer for turn in dialogue.turns)
 
 
@@ -309,43 +305,6 @@ def test_tables_of_figures_say_which_items_alone_some_of_them_rest_on(
     path.write_text("item,Ada,Bo,Cy\n1,a,b,\n2,b,b,\n3,a,a,\n4,b,b,a\n")
     for command in ("agreement", "qc"):
         assert "of the 3 of 4 items with 2 answers each" in hipo(command, str(path)).out
-
-
-def test_thresholds_of_quality_control_are_those_that_are_wanted(
-    hipo: Hipo, tmp_path: Path
-) -> None:
-    """The modified z-score of 31 s is 2.61, and 1.84 of its logarithm."""
-    path = tmp_path / "times.csv"
-    times = (10, 12, 14, 17, 20, 31)
-    rows = (f"{i},Ada,{'xy'[i % 2]},{seconds}\n" for i, seconds in enumerate(times))
-    path.write_text("item,annotator,label,seconds\n" + "".join(rows))
-
-    def found(*thresholds: str) -> dict[str, int]:
-        words = [word for threshold in thresholds for word in ("--threshold", threshold)]
-        counts: dict[str, int] = as_json(hipo, "qc", path, *words)["found"]["level 2"]
-        return counts
-
-    assert found() == found("timing_z=2.5") == {}
-    assert found("timing_scale=seconds", "timing_z=2.5") == {"timing_outlier": 1}
-    assert found("timing_scale=seconds", "timing_z=2.7") == {}
-    assert found("fastest_seconds=13", "slowest_seconds=30") == {"too_fast": 2, "too_slow": 1}
-    assert found("straight_share=0.4", "straight_minimum=6") == {"straight_lining": 1}
-    changed = ("--threshold", "timing_z=2.5")
-    assert as_json(hipo, "qc", path, *changed)["settings"]["timing_z"] == 2.5
-    assert "thresholds: timing_z 2.5\n" in hipo("qc", str(path), *changed).out
-    assert "thresholds:" not in hipo("qc", str(path)).out
-
-
-def test_a_list_of_findings_that_ends_early_says_how_many_everybody_has(
-    hipo: Hipo, tmp_path: Path
-) -> None:
-    path = tmp_path / "times.csv"
-    rows = (f"{i},{who},x,0.{i}1\n" for i in range(24) for who in ("Ada", "Zoe")[i % 3 == 0 :])
-    path.write_text("item,annotator,label,seconds\n" + "".join(rows))
-    out = hipo("qc", str(path)).out
-    assert "  Zoe: 24 too_fast" in out
-    assert "  Ada: 16 too_fast" in out
-    assert out.index("Zoe: 24") < out.index("Ada: 16")
 
 
 def test_a_table_of_an_unknown_form_ends_with_one_error_and_says_how_a_map_helps(

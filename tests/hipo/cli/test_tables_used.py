@@ -134,3 +134,19 @@ def test_a_column_says_in_which_language_dialogues_are(hipo: Hipo, tmp_path: Pat
     languages = {text: case.language for text, case in said.items()}
     assert languages == {"Na wunderbar.": "de", "Schon gut.": "en", "(no words)": "en"}
     assert scenarios[said["Na wunderbar."].scenario].languages == ("de",)
+
+
+def test_quality_control_asks_for_intentions_of_those_who_have_them(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    rows = ["c,ER,Could you?,hneg-,", "c,ER,I am nobody.,spos-,", "c,EE,I know them.,spos+,"]
+    (tmp_path / "acts.csv").write_text(
+        "\n".join(["conversation_id,speaker,utterance,face_act,intention", *rows]), "utf-8"
+    )
+    of_table = hipo("qc", "acts.csv", "--map", "face_acts", "--json", "-")
+    assert hipo("import", "acts.csv", "--map", "face_acts", "-o", "run").code == 0
+    of_run = hipo("qc", "run", "--json", "-")
+    for told in (of_table, of_run):
+        missing = [one for one in json.loads(told.out)["findings"] if one["code"] == "missing"]
+        assert {one["item"][-2:] for one in missing} == {"#0", "#2"}
+        assert {one["dimension"] for one in missing} == {"intention"}

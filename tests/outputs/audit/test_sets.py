@@ -236,6 +236,8 @@ def test_preference_pairs_are_read_from_text_length_and_labels(tmp_path):
     exported(tmp_path / "dpo", run, "dpo", fractions=(1.0, 0.0, 0.0), include_deception=True)
     found = audit(tmp_path / "dpo")
     assert {f.probe for f in found.findings} <= {"length", "labels", "text", "punctuation"}
+    sample = audit(tmp_path / "dpo", most=found.dialogues // 2)
+    assert sample.of == found.of == found.dialogues > sample.dialogues
     # The losers of these votes say the same and then "Or so, 1.": longer, every one of them.
     assert score(found, "length", "preferred") > 0.95
     assert reads(found, "length", "preferred")

@@ -53,6 +53,13 @@ def test_clean_items_tell_nothing_and_the_words_of_a_line_are_said_to_be_the_sam
     assert "; 1 reading was to be no better than chance" in told
 
 
+def test_of_a_sample_it_is_said_how_many_dialogues_there_are(tmp_path):
+    found = audit(swaps(tmp_path / "many.jsonl"), most=48)
+    assert found.of == 96
+    assert 20 < found.dialogues < 80
+    assert f"in {found.dialogues} of 96 dialogues, " in " ".join(audit_sentences(found))
+
+
 def test_facts_that_are_longer_where_they_make_a_lie_are_found(tmp_path):
     found = audit(swaps(tmp_path / "longer.jsonl", more_words=20))
     assert [(f.probe, f.dimension) for f in found.shortcuts] == [("length", OWN_FACT)]

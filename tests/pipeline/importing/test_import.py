@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.importing.importer import MOST_PROBLEMS, import_dialogues
+from pipeline.importing.importer import import_dialogues
 from pipeline.importing.reading import Reader
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
@@ -190,11 +190,63 @@ def test_a_line_that_cannot_be_used_is_named_and_nothing_is_made(write, tmp_path
     assert problem.file.endswith("dialogues.jsonl")
 
 
-def test_all_bad_lines_are_named_at_once_up_to_a_bound(write, tmp_path):
+def test_every_bad_line_is_a_problem_and_what_many_share_is_told_once(write, tmp_path):
     assert [p.line for p in problems(write("x", "{}", "y"), tmp_path / "run")] == [1, 2, 3]
-    many = problems(write(*["x"] * (MOST_PROBLEMS + 7)), tmp_path / "run")
-    assert len(many) == MOST_PROBLEMS + 1
-    assert "7 more" in str(many[-1])
+    path = write("{}", *["x"] * 57)
+    with pytest.raises(InputError) as raised:
+        import_dialogues(path, tmp_path / "run")
+    empty, garbled = str(raised.value).splitlines()
+    assert "lines:" not in empty
+    assert f"{path.name}:2: found text that is no JSON" in garbled
+    assert garbled.endswith("(the same on 57 lines: 2, 3, 4, 5, 6, ...)")
+
+
+def trade(*names, **more):
+    said = [{"role": name, "content": f"Line {place}."} for place, name in enumerate(names)]
+    return {"messages": said, "background": "A market in town.", **more}
+
+
+@pytest.mark.parametrize("name", ["Händler", "händler ", "handler", "Handler"])
+def test_who_is_labelled_may_be_named_as_in_the_turns_or_by_id(write, tmp_path, name):
+    path = write(trade("Kundin", "Händler", labelled=[name]))
+    (one,) = imported(path, tmp_path / "run", scheme="cei")
+    assert [(turn.role, turn.labelled) for turn in one.turns] == [
+        ("kundin", False),
+        ("handler", True),
+    ]
+
+
+def test_somebody_labelled_who_says_nothing_is_told_with_those_who_speak(write, tmp_path):
+    path = write(*[trade("Kundin", "Händler", labelled=["Wirt"])] * 3)
+    with pytest.raises(InputError) as raised:
+        import_dialogues(path, tmp_path / "run", scheme="cei")
+    (told,) = str(raised.value).splitlines()
+    assert "labelled[0]: found 'Wirt'" in told
+    assert "'Wirt' says nothing; Kundin, Händler speak" in told
+    assert told.endswith("(the same on 3 lines: 1, 2, 3)")
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"), [(("José", "Jose"), "jose"), (("A+", "A-"), None), (("a", "A+"), "a")]
+)
+def test_names_that_differ_in_accents_or_signs_alone_are_two_people(write, tmp_path, names, kept):
+    path = write(trade(*names, labelled=[names[0]]), trade(*reversed(names), labelled=[names[0]]))
+    one, two = imported(path, tmp_path / "run", scheme="cei")
+    roles = [turn.role for turn in one.turns]
+    assert len(set(roles)) == 2
+    assert [turn.role for turn in two.turns] == roles[::-1]  # whoever speaks first
+    assert [turn.labelled for turn in one.turns] == [True, False]
+    assert kept is None or kept in roles
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        scenario = load_material(store).scenarios[one.case.scenario]
+    called = {key: role.name for key, role in scenario.roles.items()}
+    assert [called[role].casefold() for role in roles] == [name.casefold() for name in names]
+
+
+@pytest.mark.parametrize("names", [("Judge Smith", "judge_smith"), ("Jose\u0301", "José")])
+def test_one_name_in_two_ways_of_writing_is_one_person(write, tmp_path, names):
+    (one,) = imported(write(trade(*names, labelled=[names[0]])), tmp_path / "run", scheme="cei")
+    assert len({turn.role for turn in one.turns}) == 1
 
 
 def test_a_line_without_end_is_one_problem_and_never_in_memory_as_a_whole(tmp_path):

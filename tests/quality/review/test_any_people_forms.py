@@ -141,3 +141,31 @@ def test_a_face_act_for_which_a_speaker_has_no_intention_leaves_the_form_complet
     filled = read_form(asked[:1], {"t0.face_act": ["spos-"]})
     assert [(label.dimension, label.value) for label in filled.labels] == [("face_act", "spos-")]
     assert filled.problems == {}
+
+
+PERSUASION = load_scheme("face_acts")
+
+
+@pytest.mark.parametrize(
+    ("role", "act", "missing"),
+    [
+        ("persuader", "hneg-", ["intention"]),  # as the form asks
+        ("persuader", "spos-", []),  # no intention of a persuader goes with it
+        ("persuadee", "spos-", ["intention"]),
+        ("persuadee", "other", []),
+        ("bystander", "hneg-", []),  # whom nobody asks for intentions
+    ],
+)
+def test_what_is_missing_is_what_the_form_asks_of_whoever_spoke(role, act, missing):
+    said = [RawAnswer("x#1", "face_act", "A", act)]
+    found = check_schema(PERSUASION, said, roles={"x#1": role}).findings
+    assert [finding.dimension for finding in found] == missing
+    asked = check_schema(
+        PERSUASION, said, roles={"x#1": role}, required=["face_act", "intention"]
+    ).findings
+    assert [finding.dimension for finding in asked] == missing
+
+
+def test_of_whoever_spoke_nothing_is_missing_where_that_is_not_known():
+    said = [RawAnswer("x#1", "face_act", "A", "hneg-")]
+    assert check_schema(PERSUASION, said).findings == ()

@@ -67,6 +67,18 @@ def test_what_the_form_does_not_ask_is_not_missing_and_what_it_asks_is() -> None
     assert missing(short) == ["Communicative intention"]
 
 
+def test_what_only_some_speakers_are_asked_is_missing_of_them_alone() -> None:
+    item = Item(1, "case1", "arm", "persuasion", ())
+    labels = tuple(GivenLabel(turn, "face_act", "hneg-") for turn in (0, 1))
+    given = Sheet(1, item, "A01", "done", labels, Opinion(lead_s=30), "file")
+    roles = {f"{item.id}#0": "persuader", f"{item.id}#1": "bystander"}
+    scheme = load_scheme("face_acts")
+    found = overview(scheme, STUDY, [given], [(item, 1)], tallies=[], roles=roles, now=9.0).findings
+    missing = [t for group in found for t in group.things if t.reason == "not answered"]
+    assert [thing.question for thing in missing] == ["Intention"]
+    assert missing[0].item == "case1/arm, turn 0"
+
+
 def test_figures_that_rest_on_some_of_the_items_say_so() -> None:
     calm = Opinion(lead_s=30)
     sheets = [sheet(n, who, "Quality", calm) for n in range(6) for who in ("A01", "A02")]
