@@ -28,6 +28,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
+from scenarios.terms import RoleKey
 
 NO_WORDS = "(no words)"
 """What a turn says whose cell is empty: its place is kept."""
@@ -134,15 +135,17 @@ class _Maker:
                 f"{given.file}: more than {MOST_PEOPLE} people speak in {given.id!r}",
                 "is the column of the role the right one? A map may say which roles its values mean",
             )
-        labelled, language = self._labelled(given), self._language(given)
+        language = self._language(given)
         situation = Situation(
             background=given.context.get("situation", ""),
             names=self._names(given),
             speaking=tuple(dict.fromkeys(turn.role for turn in turns)),
-            labelled=labelled,
+            labelled=(),
             tag=given.context.get("tag", ""),
             language=language,
         )
+        labelled = self._labelled(given, situation.keys)
+        situation = replace(situation, labelled=labelled)
         scenario = flowing_situation(self._scheme, situation)
         scenario = self.scenarios.setdefault(scenario.id, scenario)
         goal = self._goal(given)
@@ -172,11 +175,12 @@ class _Maker:
                 case = self._cases[one.subject.case]
                 yield replace(one, subject=Subject(case.id, self._arm, one.subject.turn))
 
-    def _labelled(self, given: TableDialogue) -> tuple[str, ...]:
+    def _labelled(self, given: TableDialogue, keys: Mapping[str, RoleKey]) -> tuple[str, ...]:
         """Return the roles whose words somebody labelled; of a dialogue without any, all roles."""
         answered = self._answered.get(given.id, set())
-        roles = (turn.role for place, turn in enumerate(given.turns) if place in answered)
-        return tuple(dict.fromkeys(roles)) or tuple(dict.fromkeys(t.role for t in given.turns))
+        theirs = {keys[turn.role] for place, turn in enumerate(given.turns) if place in answered}
+        roles = (turn.role for turn in given.turns if not theirs or keys[turn.role] in theirs)
+        return tuple(dict.fromkeys(roles))
 
     def _names(self, given: TableDialogue) -> Mapping[str, str]:
         """Return what the people of a dialogue are called, those who only listen included."""

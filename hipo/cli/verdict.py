@@ -19,7 +19,11 @@ app = command_app()
 def verdict(
     *,
     run: str = RUN,
-    dialogue: str = typer.Argument(..., metavar="ID", help="A dialogue's id or its beginning."),
+    dialogue: str = typer.Argument(
+        ...,
+        metavar="ID",
+        help="A dialogue's id or its beginning, or what an imported one is called in its file.",
+    ),
     decided: Verdict | None = typer.Argument(
         None, metavar="[VERDICT]", help="accepted, discarded or pending; overrules what was."
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
+from contextlib import suppress
 
 from pipeline.executors.ray_tokens import no_cluster
 from scenarios.errors import UsageError
@@ -12,6 +13,7 @@ from scenarios.errors import UsageError
 ANSWER_S = 10.0
 """Seconds in which the address of a cluster has to take a connection, and to say something: Ray itself tries
 for many minutes."""
+_GOODBYE_S = 1.0
 _HTTP2 = "h2"
 """What HTTP/2 is called where TLS begins (ALPN)."""
 _SETTINGS = b"\0\0\0\4"
@@ -44,6 +46,8 @@ async def listening(address: str) -> str:
         await _check_protocol(reader, writer, found)
     finally:
         writer.close()
+        with suppress(OSError):  # whatever the other side does: nothing more is wanted of it
+            await asyncio.wait_for(writer.wait_closed(), _GOODBYE_S)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 import orjson
 
 from pipeline.importing.rows import ImportRow, RowTurn
-from pipeline.importing.situations import FACT, situation
+from pipeline.importing.situations import FACT, IMPORTED, situation
 from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
@@ -31,6 +31,9 @@ LONGEST_LINE = 4 << 20
 MOST_SITUATIONS = 5_000
 """Different situations that one file may bring along."""
 
+_CAME_ALONG = (
+    "that is a situation that came with imported dialogues: import the file that they came from"
+)
 _ROLES_HINT = 'e.g. {"messages": [{"role": "user", "content": "..."}, ...], "scenario": ...}'
 
 
@@ -127,7 +130,8 @@ class Reader:
             known = [s.id for s in self.catalogue.scenarios.values() if s.scheme == self.scheme.id]
             _refuse(
                 located, "scenario", f"the unknown scenario {wanted!r}", "the id of a scenario",
-                suggestion(wanted, known, listing="scenarios"),
+                _CAME_ALONG if wanted.startswith(IMPORTED)
+                else suggestion(wanted, known, listing="scenarios"),
             )  # fmt: skip
         if self.catalogue.entries[wanted].for_examples:
             _refuse(

@@ -23,6 +23,7 @@ from scenarios.case import SOURCE
 from scenarios.dialogue import TurnKind
 from scenarios.fingerprint import content_id
 from scenarios.language_code import LanguageCode
+from scenarios.nested_texts import spaced
 from scenarios.schemes.model import Identifier
 from scenarios.strict import BrokenRule, refuse_broken
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
@@ -30,7 +31,8 @@ from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 LONGEST_TEXT = 20_000
 """Characters of one utterance."""
 MOST_TURNS = 1_000
-LONGEST_ID = 200
+LONGEST_NAME = 200
+"""Characters of what a dialogue or a speaker is called."""
 
 _ROLES = {
     "user": "initiator", "human": "initiator", "initiator": "initiator", "asker": "initiator",
@@ -38,6 +40,7 @@ _ROLES = {
 }  # fmt: skip
 
 
+_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
 _LONGEST_KEY = 60
 
@@ -58,7 +61,7 @@ def role_key(role: str) -> RoleKey:
 def told_apart(keys: Mapping[str, RoleKey]) -> dict[str, RoleKey]:
     """Return the roles of the people of one dialogue, by name, with no two people in one role.
 
-    Names that differ in more than capitals and spaces are two people. Where they have one id
+    Names that differ in more than capitals, spaces, ``_`` and ``-`` between words are two people. Where they have one id
     (``Jose`` and ``José``, ``A+`` and ``A-``), a hash is added to it for all but the name that it spells.
     """
     same: dict[RoleKey, set[str]] = {}
@@ -73,8 +76,9 @@ def told_apart(keys: Mapping[str, RoleKey]) -> dict[str, RoleKey]:
 
 
 def _spelling(name: str, key: RoleKey) -> str:
-    """Return a name without capitals and spaces; of another word for a role, that role."""
-    plain = "_".join(unicodedata.normalize("NFKC", name).casefold().replace("_", " ").split())
+    """Return a name without capitals and what stands between words; of another word for a role, that role."""
+    plain = _HYPHEN.sub(" ", unicodedata.normalize("NFKC", name).casefold().replace("_", " "))
+    plain = "_".join(plain.split())
     return key if _ROLES.get(plain) == key else plain
 
 
@@ -85,7 +89,12 @@ def _role_called(name: str) -> RoleKey:
 
 def _role(value: object) -> object:
     """Return the id of a role; what is no name is left to be refused."""
-    return _role_called(value) if isinstance(value, str) and any(map(str.isalnum, value)) else value
+    return _role_called(value) if isinstance(value, str) and value.strip() else value
+
+
+def _id(value: object) -> object:
+    """Take a number for the text that it is."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _given(labels: object) -> object:
@@ -119,7 +128,9 @@ class RowTurn(_Lenient):
     role: Annotated[Identifier, BeforeValidator(_role)] = Field(
         validation_alias=AliasChoices("role", "from", "speaker")
     )
-    called: str = Field("", validation_alias=AliasChoices("role", "from", "speaker"))
+    called: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(spaced)] = Field(
+        "", validation_alias=AliasChoices("role", "from", "speaker")
+    )
     """The role as it is written."""
     text: Text = Field(validation_alias=AliasChoices("content", "text", "value"))
     kind: TurnKind | None = None
@@ -165,7 +176,7 @@ class ImportRow(_Lenient):
         Field(min_length=1, max_length=MOST_TURNS),
         AfterValidator(_in_roles_of_their_own),
     ] = Field(validation_alias=AliasChoices("messages", "turns", "conversations"))
-    id: Annotated[str, Field(max_length=LONGEST_ID)] | int | None = Field(
+    id: Annotated[str | None, BeforeValidator(_id), Field(max_length=LONGEST_NAME)] = Field(
         None, validation_alias=AliasChoices("id", "dialogue_id", "conversation_id")
     )
     """What it is called where it comes from."""
@@ -292,7 +303,7 @@ class ImportRow(_Lenient):
         """What is to be told apart: the name of its source, and axes that a run of hipo drew."""
         told = self.case.variation
         by_hipo = "case" in self.model_fields_set  # then its id is one of ours
-        return told if by_hipo or self.id in (None, "") else {**told, SOURCE: str(self.id)}
+        return told if by_hipo or not self.id else {**told, SOURCE: self.id}
 
     @property
     def leaves_roles_to_scenario(self) -> bool:

@@ -11,6 +11,8 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
+IMPORTED = "imported_"
+"""How the ids of such scenarios begin."""
 FACT = "given"
 """The id of the one fact such a scenario has."""
 UNKNOWN_DATE = "0001"
@@ -58,7 +60,9 @@ def _flow(row: ImportRow, scheme: Scheme, background: str) -> Scenario:
     """Return a scenario whose one phase everybody speaks in; a fact is known to one of them."""
     told_names = {INITIATOR: row.initiator, RESPONDER: row.responder}
     labelled = row.labelled_roles
-    told = [scheme.id, background, *row.speakers, "", *labelled, row.about or "", row.fact or ""]
+    told: list[object] = [scheme.id, background, *row.speakers, "", *labelled]
+    told += [row.about or "", row.fact or ""]
+    told += [{"names": told_names}] if any(told_names.values()) else []
     # Who knows the fact: the responder, or else the first whose words are labelled.
     owner = RESPONDER if RESPONDER in row.speakers else labelled[0]
     facts = [{"id": FACT, "owner": owner, "about": row.about or "the matter", "text": row.fact}]
@@ -83,7 +87,7 @@ def _common(
 ) -> dict[str, object]:
     spoken = [{"language": language}] if language != "en" else []
     return {
-        "id": f"imported_{content_id([*told, *spoken])}",
+        "id": f"{IMPORTED}{content_id([*told, *spoken])}",
         "scheme": scheme.id,
         "title": "An imported situation",
         "category": "imported",
@@ -122,6 +126,7 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     Dialogues of which the same is known share one.
     """
     keys = told.keys
+    labelled, speaking = ({keys[role] for role in some} for some in (told.labelled, told.speaking))
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
     content += [told.tag] if told.tag else []
     return Scenario.model_validate(
@@ -131,8 +136,8 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
             "roles": {
                 keys[role]: {
                     **_role(name, "Takes part in the dialogue.", "say what is said"),
-                    "labelled": role in told.labelled,
-                    "speaks": role in told.speaking,
+                    "labelled": keys[role] in labelled,
+                    "speaks": keys[role] in speaking,
                 }
                 for role, name in told.names.items()
             },

@@ -86,11 +86,12 @@ def check_incoming(
         problems += _odd_person(sheet, file)
         exhibit = exhibits.of(item)
         targets, fields = exhibit.targets, [f for part in exhibit.sections for f in part.fields]
-        asked = {(field.turn, field.dimension.id) for field in fields}
+        asked = {(field.turn, field.dimension.id): field.dimension for field in fields}
         labels: list[GivenLabel] = []
         for (turn, name), raw in sheet.labels.items():
             dimension = scheme.dimension(name)
-            value = _value(dimension, raw, study)
+            offered = asked.get((turn, name), dimension)  # with the labels of whoever speaks
+            value = _value(offered, raw, study)
             line = sheet.places.get((turn, name), sheet.where)
             if dimension not in dimensions_of(scheme, study):
                 expected = "an empty cell: this study does not ask it"
@@ -104,10 +105,10 @@ def check_incoming(
             elif (turn, name) not in asked:
                 expected = f"an empty cell: whoever says turn {turn} is not asked about it"
                 problems.append(Problem(file, line, name, repr(raw), expected))
-            elif why := _against(dimension, turn, value, sheet):
+            elif why := _against(offered, turn, value, sheet):
                 problems.append(Problem(file, line, name, f"{raw!r} in turn {turn}", why))
             elif value is None:
-                told = _no_answer(dimension, raw, sheet, study)
+                told = _no_answer(offered, raw, sheet, study)
                 problems.append(Problem(file, line, name, *told))
             else:
                 labels.append(GivenLabel(turn, name, value))

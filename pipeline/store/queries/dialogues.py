@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,11 +39,16 @@ _ENDINGS_OF_CASE = f"""
 _ENDINGS_OF_SOURCE = f"""
     select {ENDING_COLUMNS} where c.variation <> '[]' and exists (
         select 1 from json_each(c.variation) j where json_extract(j.value, '$[0]') = '{SOURCE}'
-            and (json_extract(j.value, '$[1]') = :name
-                or substr(json_extract(j.value, '$[1]'), -length(:name) - 1) = '/' || :name))
+            and {{is_named}})
     order by d.case_seq, d.arm_seq limit :most
     """  # noqa: S608 - constants only
-"""Of a table the file stands before the name."""
+_WAYS_TO_NAME = (
+    "json_extract(j.value, '$[1]') = :name",
+    "substr(json_extract(j.value, '$[1]'), -length(:name) - 1) = '/' || :name",
+)
+"""The whole name, which goes before; and, of a table, what stands after its file."""
+_WHOLE_CASE = re.compile(r"[0-9a-f]{20}(/|$)")
+"""How an id begins that is no mere beginning of one."""
 _VARIES_BY = """
     select exists (select 1 from cases c, json_each(c.variation) j
         where c.variation <> '[]' and json_extract(j.value, '$[0]') = ?)"""
@@ -134,7 +140,8 @@ class DialogueReader:
     def dialogue(self, dialogue: str) -> Dialogue:
         """Return one dialogue by its id, ``case/arm`` or unambiguous beginnings of them.
 
-        An imported one is found by what it is called where it comes from, too.
+        An imported one is found by what it is called where it comes from, too. That goes before the
+        beginning of an id: a number as a name is the beginning of many.
 
         Raises:
             UsageError: none or several dialogues have this id, or the case failed.
@@ -169,9 +176,11 @@ class DialogueReader:
         return "" if stored is None else f"\n{stored[0].rstrip()}"
 
     def _find(self, dialogue: str) -> _EndingRow:
-        rows = self._beginning(dialogue, _SHOWN_OF_MANY + 1) or self._called(
-            dialogue, _SHOWN_OF_MANY + 1
-        )
+        most = _SHOWN_OF_MANY + 1
+        if _WHOLE_CASE.match(dialogue):
+            rows = self._beginning(dialogue, most) or self._called(dialogue, most)
+        else:
+            rows = self._called(dialogue, most) or self._beginning(dialogue, most)
         if not rows:
             raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
         if len(rows) > 1:
@@ -191,7 +200,12 @@ class DialogueReader:
 
     def _called(self, name: str, most: int) -> list[Sequence[Any]]:
         """Return the rows of imported dialogues of this name."""
-        return self._reader.execute(_ENDINGS_OF_SOURCE, {"name": name, "most": most}).fetchall()
+        values = {"name": name, "most": most}
+        found = (
+            self._reader.execute(_ENDINGS_OF_SOURCE.format(is_named=way), values).fetchall()
+            for way in _WAYS_TO_NAME
+        )
+        return next(filter(None, found), [])
 
     def _read(self, rows: Sequence[Sequence[Any]]) -> list[_EndingRow]:
         with parsing(self._reader, "a case"):

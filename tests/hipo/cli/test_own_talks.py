@@ -128,6 +128,130 @@ def test_two_people_whose_names_have_no_latin_letters_stay_two(hipo: Hipo) -> No
     assert "Продавец" in shown
 
 
+_ALIKE = pytest.mark.parametrize(
+    "names",
+    [
+        ("José", "Jose"),
+        ("A+", "A-"),
+        ("👩", "👨"),
+        ("Ann 👩", "Ann 👨"),
+        ("x" * 70 + "a", "x" * 70 + "b"),
+    ],
+    ids=["accents", "signs", "pictures", "letters and pictures", "long"],
+)
+
+
+@_ALIKE
+def test_people_of_one_table_whose_names_would_be_spelled_alike_stay_two(
+    hipo: Hipo, names: tuple[str, str]
+) -> None:
+    table = written_talks(Path(), 1)
+    said = table.read_text("utf-8-sig")
+    for before, after in zip(("client", "helper"), names, strict=True):
+        said = said.replace(f";{before};", f";{after};")
+    table.write_text(said, "utf-8")
+    Path("chats.yaml").write_text(SCHEME.replace("    of: [client, helper]\n", ""))
+    assert hipo("import", "talks.csv", "--map", "map.yaml", "-o", "talks").code == 0
+    _speak(hipo, names)
+
+
+@_ALIKE
+def test_people_of_a_json_line_whose_names_would_be_spelled_alike_stay_two(
+    hipo: Hipo, names: tuple[str, str]
+) -> None:
+    said = [{"role": name, "content": "Yes.", "labels": {"act": "Rat"}} for name in names]
+    _imported_line(hipo, {"messages": said})
+    _speak(hipo, names)
+
+
+def _imported_line(hipo: Hipo, *lines: dict[str, object]) -> None:
+    Path("chats.yaml").write_text(SCHEME.replace("    of: [client, helper]\n", ""))
+    Path("lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    told = hipo("import", "lines.jsonl", "--scheme", "chats.yaml", "-o", "talks")
+    assert told.code == 0, told.err
+
+
+def _speak(hipo: Hipo, names: tuple[str, str]) -> None:
+    """Assert that two people speak in the one dialogue, and are called as they are."""
+    assert hipo("export", "talks", "--any", "--to", "turns", "-o", "set").code == 0
+    first, second = rows_in("set", "train")
+    assert first["role"] != second["role"]
+    spoken = (str(first["speaker"]).casefold(), str(second["speaker"]).casefold())
+    assert spoken == tuple(map(str.casefold, names))
+
+
+def test_a_name_in_other_capitals_is_the_same_person(hipo: Hipo) -> None:
+    said = [
+        {"role": name, "content": "Yes.", "labels": {"act": "Rat"}}
+        for name in ("Judge Smith", "judge-smith", "JUDGE_SMITH")
+    ]
+    _imported_line(hipo, {"messages": said})
+    assert hipo("export", "talks", "--any", "--to", "turns", "-o", "set").code == 0
+    assert {row["role"] for row in rows_in("set", "train")} == {"judge_smith"}
+
+
+def test_labelled_speakers_are_named_as_they_are_written_and_stand_in_one_line(hipo: Hipo) -> None:
+    said = [{"role": name, "content": "Yes."} for name in ("Mül\nler", "Judge Smith", "user")]
+    _imported_line(hipo, {"messages": said, "labelled": ["Mül\nler", "Judge Smith"]})
+    assert hipo("export", "talks", "--any", "--to", "dialogues", "-o", "set").code == 0
+    [row] = rows_in("set", "train")
+    assert row["people"][0]["name"] == "Mül ler"
+    assert hipo("verify", "talks", "--judge", "offline/judge", "--dry-run").code == 0
+
+
+def test_people_of_other_names_are_another_situation(hipo: Hipo) -> None:
+    said = [
+        {"role": name, "content": "Yes.", "labels": {"act": "Rat"}}
+        for name in ("user", "assistant")
+    ]
+    _imported_line(
+        hipo,
+        {"messages": said, "initiator": "a nurse"},
+        {"messages": said, "initiator": "a judge"},
+    )
+    assert hipo("export", "talks", "--any", "-o", "set").code == 0
+    people = {row["people"][0]["name"] for row in rows_in("set", "train")}
+    assert people == {"a nurse", "a judge"}
+
+
+def test_a_number_names_the_dialogue_that_is_called_so_not_one_whose_id_begins_so(
+    hipo: Hipo,
+) -> None:
+    lines = [
+        {
+            "id": number,
+            "messages": [{"role": "a", "content": f"Number {number}.", "labels": {"act": "Rat"}}],
+        }
+        for number in [*range(1, 10), "x/1"]
+    ]
+    _imported_line(hipo, *lines)
+    for number in range(1, 10):
+        assert f"Number {number}." in hipo("show", "talks", str(number)).out
+        assert hipo("verdict", "talks", str(number), "discarded", "--note", "odd").code == 0
+    listed = hipo("show", "talks", "--verdict", "discarded", "--format", "json").data
+    assert len(listed) == 9
+    whole = next(one["id"] for one in listed)
+    assert hipo("show", "talks", whole[:8]).code == 0
+    assert hipo("show", "talks", whole).code == 0
+
+
+def test_rows_of_a_set_of_imported_dialogues_name_the_way_back(talks: Hipo) -> None:
+    assert talks("export", "talks", "--any", "-o", "set").code == 0
+    refused = talks("import", "set/jsonl/train.jsonl", "--scheme", "chats.yaml", "-o", "again")
+    assert refused.code == 2
+    assert "import the file that they came from" in refused.err
+
+
+@pytest.mark.parametrize("odd", [True, 1.5, ["x"]])
+def test_what_is_no_name_of_a_dialogue_is_refused(hipo: Hipo, odd: object) -> None:
+    Path("chats.yaml").write_text(SCHEME)
+    said = [{"role": "client", "content": "Yes.", "labels": {"act": "Rat"}}]
+    Path("lines.jsonl").write_text(json.dumps({"id": odd, "messages": said}))
+    refused = hipo("import", "lines.jsonl", "--scheme", "chats.yaml", "-o", "talks")
+    assert refused.code == 2
+    assert "lines.jsonl:1: id: found" in refused.err
+
+
 def test_json_lines_of_a_scheme_without_a_goal_need_no_situation_and_keep_their_names(
     hipo: Hipo,
 ) -> None:
