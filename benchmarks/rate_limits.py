@@ -24,7 +24,7 @@ SECONDS = {5: 60, 20: 40, 200: 25}
 """How long each bucket is asked, by its tokens a second. Less than a minute would be too little for
 the slow one: a refusal of some hundred requests is nearly a hundredth of them."""
 QUICK = {5: 60, 20: 30, 200: 20}
-AT_ONCE = 3
+AT_ONCE = 6
 """Servers asked at the same time, each in a process of its own: nearly all of the time is waited."""
 WARM_UP_S = 10.0
 """A limit may be learned for so long, since the first request."""

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from hypothesis import settings
 
 from scenarios.plugins import PLUGINS
 
+# Tests start hundreds of commands, and each process of the tests rewrites every file of them: each
+# would compile all of it anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 gc.disable()  # until the tests are imported: hardly anything of that is garbage
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # the same digits on every machine

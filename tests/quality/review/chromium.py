@@ -12,6 +12,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
+LEFT_OUT = (
+    # The window that nobody sees would have a page of its own below its address bar, and draw it.
+    "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup",
+    # Of several lists of features the last counts: this is Playwright's own, as far as it concerns tests.
+    "AimEnabled", "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter",
+    "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)  # fmt: skip
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -20,6 +29,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(LEFT_OUT)}",
 ]
 LONGEST_MS = 60_000
 """How long something that a page does may take, on a machine as busy as any."""
