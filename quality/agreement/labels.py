@@ -30,7 +30,7 @@ LABEL_MEASURES = (
 """What the figures of a label are, in one line."""
 UNUSED = "nobody gave this label"
 ALWAYS = "alpha undefined: nobody gave another label"
-_ONE_PLACE = "no interval: it was given in one dialogue alone"
+_ONE_PLACE = "no interval: it was given to one item, or in one dialogue, alone"
 
 
 @dataclass(frozen=True, slots=True)

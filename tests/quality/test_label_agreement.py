@@ -95,7 +95,7 @@ def test_a_label_of_one_dialogue_has_no_interval():
     row = by_label("nominal", rows)["a"]
     assert row.specific == 1
     assert row.specific_interval is row.alpha_interval is None
-    assert "one dialogue alone" in row.note
+    assert "in one dialogue, alone" in row.note
     alone = [replace(answer, dialogue="d") for answer in rows]
     assert {r.note for r in by_label("nominal", alone).values() if r.answers} == {ONE_DIALOGUE}
 

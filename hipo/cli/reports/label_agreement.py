@@ -48,9 +48,10 @@ def labels_text(rows: Sequence[LabelAgreement], digits: int = 3) -> str:
         ]
         for row in given
     ]
+    drawn = "dialogues" if any(row.dialogues < row.items for row in rows) else "items"
     header = [
         "dimension", "label", "specific", "95% interval", "alpha", "95% interval", "answers",
-        "dialogues", "given by",
+        drawn, "given by",
     ]  # fmt: skip
     notes: dict[str, list[str]] = {}
     for row in rows:
