@@ -16,7 +16,7 @@ from hipo.app.metrics.agreement import (
 )
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
-from hipo.cli.reports.label_agreement import drawn_text, label_as_json, labels_text
+from hipo.cli.reports.label_agreement import bounds, drawn_text, figure, label_as_json, labels_text
 from hipo.cli.reports.oddities import oddities_as_json, oddity_lines
 from hipo.cli.terminal.console import columns, ends, one_line, plain
 from hipo.cli.terminal.errors import ExitCode
@@ -24,7 +24,7 @@ from hipo.cli.terminal.json_target import JSON, deliver
 from quality.agreement.agreement import AgreementRow
 from quality.agreement.comparisons import ReaderComparison
 from quality.agreement.labels import LABEL_MEASURES
-from quality.statistics.bootstrap import Interval, Resampling
+from quality.statistics.bootstrap import Resampling
 from quality.tables.measured import Numbers
 from scenarios.plural import plural
 
@@ -240,13 +240,3 @@ def confusion_text(pair: ReaderComparison) -> str:
     title = f"{pair.dimension}: rows {pair.other}, columns {pair.reader}"
     matrix = columns(["", *pair.labels], rows) if rows else ""
     return "\n".join(part for part in (title, matrix, labels_text(pair.by_label)) if part)
-
-
-def figure(value: float | None) -> str:
-    """Return a figure with three decimals."""
-    return "undefined" if value is None else f"{value:.3f}"
-
-
-def bounds(interval: Interval | None) -> str:
-    """Return an interval with three decimals; empty where there is none."""
-    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"

@@ -10,10 +10,11 @@ import typer
 
 from hipo.app.metrics.qc import QcReport, quality_control
 from hipo.app.metrics.qc_files import write_qc_files
-from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, bounds, figure, notes_on
+from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, notes_on
 from hipo.cli.main import command_app
 from hipo.cli.options.shared import PLUGINS
 from hipo.cli.qc_json import qc_as_json
+from hipo.cli.reports.label_agreement import bounds, figure
 from hipo.cli.reports.oddities import oddity_lines
 from hipo.cli.terminal.console import columns, one_line
 from hipo.cli.terminal.errors import ExitCode

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
 from hipo.app.metrics.strategic import StrategicMetrics
-from hipo.cli.agreement import bounds
+from hipo.cli.reports.label_agreement import bounds
 from hipo.cli.terminal.console import columns, number, plain
 from quality.strategic.comparison import LabelLikeness, LikenessInDialogue
 from quality.strategic.discourses import Discourse

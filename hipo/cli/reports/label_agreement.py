@@ -38,10 +38,10 @@ def labels_text(rows: Sequence[LabelAgreement], digits: int = 3) -> str:
         [
             row.dimension,
             row.label,
-            _figure(row.specific, digits),
-            _range(row.specific_interval, digits),
-            _figure(row.alpha, digits),
-            _range(row.alpha_interval, digits),
+            figure(row.specific, digits),
+            bounds(row.specific_interval, digits),
+            figure(row.alpha, digits),
+            bounds(row.alpha_interval, digits),
             str(row.answers),
             str(row.dialogues),
             f"{row.annotators} of {row.of_annotators}",
@@ -80,9 +80,11 @@ def drawn_text(rows: Iterable[AgreementRow], *, in_dialogues: bool) -> str:
     return said
 
 
-def _figure(value: float | None, digits: int) -> str:
+def figure(value: float | None, digits: int = 3) -> str:
+    """Return a figure with so many decimals."""
     return "undefined" if value is None else f"{value:.{digits}f}"
 
 
-def _range(interval: Interval | None, digits: int) -> str:
+def bounds(interval: Interval | None, digits: int = 3) -> str:
+    """Return an interval with so many decimals; empty where there is none."""
     return "" if interval is None else f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
