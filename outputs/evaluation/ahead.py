@@ -27,7 +27,11 @@ _MODES = (
 
 
 def ahead_sentences(evaluated: Evaluated, task: str, dimension: str) -> list[str]:
-    """Return one sentence for each mode in which several models were compared."""
+    """Return one sentence for each mode in which several models were compared.
+
+    Where several were asked about all items, those that were not are left out: on few items, which
+    may be the easy ones, anybody can have the highest accuracy.
+    """
     view = evaluated.references(task, dimension)[0]
     contenders = evaluated.contenders(task, dimension)
     modes = dict.fromkeys(one.mode for one in contenders)
@@ -41,7 +45,11 @@ def ahead_sentences(evaluated: Evaluated, task: str, dimension: str) -> list[str
                 for one in contenders
                 if one.mode == mode
             }
-            accuracy = {model: one.accuracy.value for model, one in found.items() if one}
+            known = {model: one for model, one in found.items() if one}
+            whole = {model: one for model, one in known.items() if not one.tally.unasked}
+            shown = whole if len(whole) > 1 else known
+            accuracy = {model: one.accuracy.value for model, one in shown.items()}
+            pairs = [pair for pair in pairs if {pair.first, pair.second} <= shown.keys()]
             where = f"{title}, {mode}" if len(modes) > 1 else title
             sentences.append(f"{where}: {ahead_in_words(accuracy, pairs)}")
     return sentences

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 
 from outputs.evaluation.cells import Cell, nothing, table_of
 from outputs.evaluation.evaluated import Evaluated
+from outputs.report.method import DEFAULT, REFUSED
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import bill, count, dollars, percent
 from quality.evaluation.evaluation_record import AskingTook
 from scenarios.arms import UNKNOWN
 from scenarios.plural import plural
 
+_FORMS = {
+    "native": "a schema is sent",
+    "instruct": "the prompt alone asks",
+    "ignored": "a schema is sent and not kept to",
+}
+"""How answers get their form."""
 _KINDS = {
     "benchmark": "an exported benchmark",
     "run": "the dialogues of a run",
@@ -38,7 +45,7 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
             ),
         )
     )
-    blocks: list[Block] = [tiles, _tasks(evaluated)]
+    blocks: list[Block] = [tiles, _tasks(evaluated), _models(evaluated)]
     if record.set.drawn is not None:
         drawn = record.set.drawn
         shares = "; ".join(_shares(evaluated))
@@ -84,6 +91,33 @@ def _tasks(evaluated: Evaluated) -> Table:
     ]
     header = ("task", "mode", "about each", "seen of what was said before", "asked for")
     return table_of("Tasks", header, rows)
+
+
+def _models(evaluated: Evaluated) -> Table:
+    """Return how every model was asked, and what answered: what a section on methods says."""
+    header = ("model", "answered as", "asked", "temperature", "top-p", "most tokens", "form",
+              "further")  # fmt: skip
+    rows = [
+        [
+            evaluated.signed(one.name),
+            ", ".join(one.answered_as) or nothing("the endpoint does not say what answered"),
+            " to ".join(dict.fromkeys(str(at)[:10] for at in (one.first_at, one.last_at) if at)),
+            *(
+                DEFAULT if x is None or name in one.omitted else f"{x:g}"
+                for name, x in (("temperature", one.temperature), ("top_p", one.top_p))
+            ),
+            count(one.max_tokens),
+            ", ".join(_FORMS.get(form, form) for form in one.structured),
+            ", ".join(
+                [
+                    *(f"{name}: {value}" for name, value in one.extra.items()),
+                    *(f"not taken: {REFUSED.get(name, name)}" for name in one.omitted),
+                ]
+            ),
+        ]
+        for one in evaluated.record.models
+    ]
+    return table_of("Models, and how they were asked", header, rows)
 
 
 def _known(took: AskingTook) -> float:

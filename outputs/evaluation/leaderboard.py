@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.cells import (
@@ -131,19 +131,35 @@ def _remarks(evaluated: Evaluated, task: str, dimension: str) -> list[str]:
     contenders = evaluated.contenders(task, dimension)
     texts = []
     for view in views:
-        whom: dict[str, list[str]] = {}
-        for one in contenders:
-            score = evaluated.score(task, dimension, view, one)
-            for text in score.remarks if score else ():
-                whom.setdefault(text, []).append(evaluated.named(one, task))
-        said = [
-            text if len(names) == len(contenders) else f"{', '.join(names)}: {text}"
-            for text, names in whom.items()
-        ]
+        scores = {one: evaluated.score(task, dimension, view, one) for one in contenders}
+        said = said_of(
+            {evaluated.named(one, task): score.remarks for one, score in scores.items() if score},
+            len(contenders),
+        )
         if said:
             title = evaluated.record.title(dimension)
             texts.append(f"{title}, against {view.labels}: {'; '.join(said)}.")
     return texts
+
+
+def said_of(remarks: Mapping[str, Sequence[str]], everybody: int) -> list[str]:
+    """Return each remark once, behind the names of those that it is about where these are not all.
+
+    Args:
+        remarks: by name.
+        everybody: how many there are.
+    """
+    whom: dict[str, list[str]] = {}
+    for name, texts in remarks.items():
+        for text in texts:
+            whom.setdefault(text, []).append(name)
+    said: dict[tuple[str, ...], list[str]] = {}
+    for text, names in whom.items():
+        said.setdefault(tuple(names), []).append(text)
+    return [
+        "; ".join(texts) if len(names) == everybody else f"{', '.join(names)}: {'; '.join(texts)}"
+        for names, texts in said.items()
+    ]
 
 
 def accuracy_plot(evaluated: Evaluated, task: str, dimension: str) -> Plot:

@@ -9,7 +9,7 @@ from typing import Literal
 from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.before_after import before_and_after
 from outputs.evaluation.evaluated import SIGNS, Evaluated, ReferenceView
-from outputs.evaluation.leaderboard import FLOORS, MARKED
+from outputs.evaluation.leaderboard import FLOORS, MARKED, said_of
 from outputs.evaluation.result_lines import (
     Drawn,
     Place,
@@ -31,7 +31,7 @@ from outputs.result_tables.model import (
     TableRow,
 )
 from quality.evaluation.scores import ClusteredEstimate, Scores
-from scenarios.plural import plural
+from scenarios.plural import enumerated, plural
 
 THESE = "these items"
 _ABOUT = (
@@ -85,7 +85,12 @@ def _tables(group: Sequence[Evaluated], name: str, what: str = "") -> Iterator[R
         for line in mine
         if (line.name, line.contender.mode) == key
     ]
-    rows += _averages(rows)
+    partly = {
+        (line.name, line.contender.mode if len(modes) > 1 else "")
+        for line in lines
+        if any(score.tally.unasked for score in line.scores.values())
+    }
+    rows += _averages([row for row in rows if (row.name, row.mode) not in partly])
     floors = {view: list(_floors(mine, view, places)) for view, mine in by_view.items()}
     rows += [row for pair in zip(*floors.values(), strict=True) for row in pair]
     if rows:
@@ -133,6 +138,8 @@ def _row(
 
 def _averages(rows: Sequence[TableRow]) -> list[TableRow]:
     """Return the mean of the models by mode and reference, where each of several has a figure.
+
+    Those that were asked about a part of the items alone are not among them.
 
     Source: HIPO, Table 2.
     """
@@ -195,17 +202,7 @@ def _notes(
                 view = one.references(task, dimension)[0]
                 if ahead:
                     yield f"{task_title(group, task)}, against {view.labels}{of_it}: {ahead}"
-    for task, dimension in places:
-        for view, lines in by_view.items():
-            said: dict[str, None] = {}
-            for line in lines:
-                score = line.scores.get((task, dimension))
-                if score is not None:
-                    said[f"{plural(score.items, 'item')} of {plural(score.cases, 'case')}"] = None
-                    said.update((text, None) for text in score.remarks)
-            if said:
-                where = f"{task_title(group, task)}, {dimension}, {view.labels}"
-                yield f"{where}: {'; '.join(said)}."
+    yield from _remarks(group, by_view, places)
     marked = {
         mark
         for lines in by_view.values()
@@ -213,3 +210,29 @@ def _notes(
         for mark in line.evaluated.marks.get(line.contender.model, ())
     }
     yield from (f"{SIGNS[mark]} {text}" for mark, text in MARKED.items() if mark in marked)
+
+
+def _remarks(
+    group: Sequence[Evaluated],
+    by_view: Mapping[ReferenceView, Sequence[ResultLine]],
+    places: Sequence[Place],
+) -> Iterator[str]:
+    """Yield what figures rest on and say of themselves; once for references of which it is the same."""
+    several = len({line.contender.mode for lines in by_view.values() for line in lines}) > 1
+    for place in places:
+        found: dict[str, list[str]] = {}
+        for view, lines in by_view.items():
+            scores = {
+                f"{line.name} · {line.contender.mode}" if several else line.name: line.scores[place]
+                for line in lines
+                if place in line.scores
+            }
+            rest = {
+                name: (f"{plural(one.items, 'item')} of {plural(one.cases, 'case')}", *one.remarks)
+                for name, one in scores.items()
+            }
+            if said := said_of(rest, len(scores)):
+                found.setdefault("; ".join(said), []).append(view.labels)
+        task, dimension = place
+        for said_there, views in found.items():
+            yield f"{task_title(group, task)}, {dimension}, {enumerated(views)}: {said_there}."

@@ -19,7 +19,8 @@ _LONGEST: Final = 60
 """Characters of a word that are shown."""
 _LEAD = (
     "A reply that cannot be read, a label that the scheme does not have, and a refusal are wrong "
-    "answers; where no reply came at all (failed), nothing is known and nothing is scored. "
+    "answers, also where a reply was cut off at the most tokens that it may have; where no reply came "
+    "at all (failed), or none was asked for yet, nothing is known and nothing is scored. "
     "Harmonised: read through another word that the scheme declares for a label."
 )
 _POSITION = (
@@ -42,8 +43,8 @@ def replies_section(evaluated: Evaluated) -> ReportSection:
 
 
 def _tallies(evaluated: Evaluated, task: str) -> Table:
-    header = ("model", "dimension", "questions", "read", "unreadable", "unknown label", "refused",
-              "failed", "harmonised")  # fmt: skip
+    header = ("model", "dimension", "questions", "read", "unreadable", "of these cut off",
+              "unknown label", "refused", "failed", "not asked yet", "harmonised")  # fmt: skip
     rows = []
     for dimension in evaluated.dimensions(task):
         view = evaluated.references(task, dimension)[0]
@@ -52,14 +53,14 @@ def _tallies(evaluated: Evaluated, task: str) -> Table:
             if score is None:
                 continue
             tally = score.tally
-            counts = (tally.read, tally.unreadable, tally.unknown_labels, tally.refused,
-                      tally.failed)  # fmt: skip
+            said = (tally.read, tally.unreadable)
+            others = (tally.unknown_labels, tally.refused, tally.failed, tally.unasked)
             title = evaluated.record.title(dimension)
             rows.append(
                 [
                     evaluated.named(one, task),
                     title,
-                    *map(count, (sum(counts), *counts)),
+                    *map(count, (sum(said) + sum(others), *said, tally.cut_off, *others)),
                     count(tally.harmonised),
                 ]
             )

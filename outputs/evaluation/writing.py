@@ -111,7 +111,14 @@ def _scores(
     rows: Iterable[ResultRow], record: EvaluationRecord, how: Resampling = RESAMPLING
 ) -> EvaluationScores:
     asked = record.set
-    return score_results(rows, asked.labels, several=asked.several, drawn=asked.drawn, how=how)
+    return score_results(
+        rows,
+        asked.labels,
+        several=asked.several,
+        drawn=asked.drawn,
+        planned={(task.id, task.mode): task.items * task.draws for task in record.tasks},
+        how=how,
+    )
 
 
 def results_of(folder: Path, record: EvaluationRecord) -> Iterator[ResultRow]:

@@ -12,10 +12,10 @@ from scenarios.plural import plural
 from scenarios.speakers import speakers
 from scenarios.terms import INITIATOR, RESPONDER
 
-_DEFAULT = "the endpoint's"
+DEFAULT = "the endpoint's"
 _SHOWN = ("turns", "openings", "tactics", "vary", "repetitions", "seed")
 """Fields of a recipe that the table of settings has."""
-_REFUSED = {
+REFUSED = {
     "temperature": "temperature",
     "top_p": "top-p",
     "seed": "seed",
@@ -105,10 +105,8 @@ def _parameters(
 ) -> tuple[str, str, str, str]:
     told = model.parameters or Parameters()
     wished = {"temperature": told.temperature, "top_p": told.top_p}
-    sampling = [
-        _DEFAULT if x is None or name in omitted else f"{x:g}" for name, x in wished.items()
-    ]
-    refused = ", ".join(word for name, word in _REFUSED.items() if name in omitted)
+    sampling = [DEFAULT if x is None or name in omitted else f"{x:g}" for name, x in wished.items()]
+    refused = ", ".join(word for name, word in REFUSED.items() if name in omitted)
     left_out = f"not taken by the model: {refused}" if refused else ""
     own = ", ".join(filter(None, (_named(told.extra), further, left_out)))
     return (sampling[0], sampling[1], f"{told.max_tokens:,}", own)

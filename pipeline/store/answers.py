@@ -167,6 +167,12 @@ class AnswerLog:
             counts.update(dict(rows.fetchall()))
         return counts
 
+    def coded(self, seats: Iterable[EvaluationSeat], code: str) -> int:
+        """Return how many items of some seats ended with a code, whatever their status."""
+        query = "select count(*) from answers where evaluated = ? and code = ?"
+        found = (self._reader.execute(query, (self._number(seat), code)) for seat in seats)
+        return sum(rows.fetchone()[0] for rows in found)
+
     def failures(self, seats: Iterable[EvaluationSeat]) -> list[FailedAnswers]:
         """Return why items of some seats have no answer, the commonest reason first."""
         found: Counter[tuple[str, str]] = Counter()

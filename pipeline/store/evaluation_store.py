@@ -6,9 +6,9 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import orjson
 
@@ -28,6 +28,8 @@ from pipeline.store.writer import Writer, required
 from scenarios.errors import UsageError
 from scenarios.fingerprint import canonical_json, fingerprint
 
+_NAMES: Final = 20
+"""Names under which an endpoint answers that are told: it may call itself something new every time."""
 Identity = Mapping[str, Any]
 """What decides the answers of an evaluation, as plain data."""
 
@@ -46,6 +48,21 @@ class ModelUsage:
     """Requests whose cost is not known."""
     charged_usd: float = 0.0
     """The same at the most that they can have cost where a price is known."""
+
+
+@dataclass(slots=True)
+class Answering:
+    """What answered for one model, and in which form it was asked."""
+
+    first_at: float
+    """Unix time in seconds of the first request that was answered."""
+    last_at: float
+    names: dict[str, None] = field(default_factory=dict)
+    """What the endpoint calls it, first to last; empty where it does not say."""
+    structured: dict[str, None] = field(default_factory=dict)
+    """How answers got their form."""
+    omitted: set[str] = field(default_factory=set)
+    """What was left out of requests, since the model refuses it."""
 
 
 class EvaluationStore(OpenDatabase):
@@ -165,6 +182,22 @@ class EvaluationStore(OpenDatabase):
             " from requests group by 1"
         )
         return {model: ModelUsage(*figures) for model, *figures in rows}
+
+    def answering(self) -> dict[str, Answering]:
+        """Return what answered for each model, and in which form it was asked, by ``provider/name``."""
+        rows = self._connection.execute(
+            "select model, coalesce(reply_model, ''), structured, omitted, min(sent_at), max(sent_at)"
+            " from requests where code = 'ok' group by 1, 2, 3, 4 order by min(sent_at)"
+        )
+        found: dict[str, Answering] = {}
+        for model, name, form, omitted, first, last in rows:
+            one = found.setdefault(model, Answering(first, last))
+            one.last_at = max(one.last_at, last)
+            if name and len(one.names) < _NAMES:
+                one.names[name] = None
+            one.structured.update({form: None} if form else {})
+            one.omitted.update(omitted.split())
+        return found
 
 
 class TranslationStore(EvaluationStore):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
@@ -89,6 +89,8 @@ class EvaluatedTask(_Recorded):
     """What is seen of what was said before, in words."""
     draws: int = Field(default=1, ge=1)
     """How many draws of worked examples each item was asked with."""
+    items: int = Field(default=0, ge=0)
+    """How many items it is put to; 0: not known, as in records of earlier versions."""
 
 
 class AskingTook(_Recorded):
@@ -115,6 +117,22 @@ class EvaluatedModel(AskingTook):
     """``provider/name``."""
     base: str | None = None
     """Of an adapter: the model that it was trained on, as it is named here or on disk."""
+    temperature: float | None = None
+    """What was asked for; None: what the endpoint does of itself. So are the next two."""
+    top_p: float | None = None
+    max_tokens: int | None = None
+    """The most tokens that an answer may have."""
+    extra: Mapping[str, Any] = {}
+    """Further fields of requests."""
+    omitted: tuple[str, ...] = ()
+    """What was left out of requests, since the model refuses it."""
+    structured: tuple[str, ...] = ()
+    """How answers got their form, as requests record it: ``native`` (a schema was sent) ..."""
+    answered_as: tuple[str, ...] = ()
+    """What the endpoint calls the models that answered, first to last; empty where it did not say."""
+    first_at: str | None = None
+    """When the first request was sent that was answered, UTC, ISO 8601."""
+    last_at: str | None = None
 
 
 class EvaluationRecord(_Recorded):

@@ -12,7 +12,7 @@ import numpy as np
 from prompts.scheme_text import BAR
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
-from quality.evaluation.remarks import interval_remarks
+from quality.evaluation.remarks import interval_remarks, missing_remarks
 from quality.evaluation.scores import SetFloor, SetScores, Weighting
 from quality.evaluation.scoring import (
     ScoreKey,
@@ -76,6 +76,7 @@ def score_sets(
     weights: Mapping[str, float] | None = None,
     weighting: Weighting = "whole",
     drawn_over: str = "",
+    unasked: int = 0,
     how: Resampling = RESAMPLING,
 ) -> SetScores:
     """Return the figures of one model on one dimension of which several labels may be right at once.
@@ -90,6 +91,7 @@ def score_sets(
         weights: what an item counts; 1 for each if None.
         weighting: what the weights are.
         drawn_over: the dimension over whose classes items were drawn evenly.
+        unasked: how many answers of the task have not been asked for yet.
         how: how intervals are bootstrapped.
 
     Raises:
@@ -110,7 +112,7 @@ def score_sets(
         **asdict(key),
         **sizes(code.answers),
         labels=code.labels,
-        tally=tally(answers, int(code.outside.sum())),
+        tally=(told := tally(answers, int(code.outside.sum()), unasked)),
         f1=found[1],
         micro_f1=found[2],
         macro_f1=found[3],
@@ -119,7 +121,7 @@ def score_sets(
         floors=_floors(code, counted),
         weighting=weighting,
         drawn_over=drawn_over,
-        remarks=tuple(interval_remarks(code.answers)),
+        remarks=(*missing_remarks(told), *interval_remarks(code.answers)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.clustering import FEWEST_ITEMS, FEWEST_SCENARIOS
-from quality.evaluation.scores import FloorScore
+from quality.evaluation.scores import AnswerTally, FloorScore
 
 
 def remarks(
@@ -23,15 +23,30 @@ def remarks(
         majority: what the commonest label reaches.
     """
     found = list(interval_remarks(scored))
-    failed = len(answers) - len(scored)
-    if failed:
-        found.append(f"{failed} of {len(answers)} answers never came: they are missing, not wrong")
     lost = {a.reference for a in answers} - {a.reference for a in scored}
     if lost:
         names = ", ".join(sorted(lost))
         found.append(f"no item of {names} was answered: the macro-F1 leaves these labels out")
     found += _imbalance(scored, majority)
     return tuple(found)
+
+
+def missing_remarks(tally: AnswerTally) -> Iterator[str]:
+    """Say what is missing, and what counts as wrong though the model may have known it."""
+    came = tally.read + tally.unreadable + tally.unknown_labels + tally.refused
+    if tally.unasked:
+        yield (
+            f"{tally.unasked} answers have not been asked for yet: the figures are of the others alone,"
+            " which are no random part of the items"
+        )
+    if tally.failed:
+        asked = came + tally.failed
+        yield f"{tally.failed} of {asked} answers never came: they are missing, not wrong"
+    if tally.cut_off:
+        yield (
+            f"{tally.cut_off} of {came} answers were cut off before this label (--max-tokens), which"
+            " counts as wrong"
+        )
 
 
 def interval_remarks(scored: Sequence[ScoredAnswer]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pipeline.calls.records import REFUSAL
 from pipeline.store.answers import AnswerStatus, EvaluationSeat, StoredAnswer
 from prompts.refusals import declined_in
 from prompts.scheme_text import label_text
+from prompts.tasks.answers import Fault as FoundFault
 from prompts.tasks.part import TaskQuestion
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.result_row import Fault, Mark, ResultRow, is_right
@@ -17,6 +18,8 @@ from quality.evaluation.result_row import Fault, Mark, ResultRow, is_right
 SEPARATOR: Final = "\n\n"
 """Between the replies to several questions about one item."""
 _CUT_OFF: Final = "length"
+TRUNCATED: Final = "truncated"
+"""Code of answers that had as many tokens as they may before they came to an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class ReadReply:
     """Of the whole: ``answered`` where any label could be read."""
     reply: str
     code: str = ""
-    """Why there is no label at all, in a word."""
+    """Why there is no label at all, in a word; ``truncated`` also where some are there."""
     reason: str = ""
     labels: Mapping[str, str | None] = field(default_factory=dict)
     raw: Mapping[str, str] = field(default_factory=dict)
@@ -69,7 +72,7 @@ def read_replies(questions: Sequence[TaskQuestion], replies: Sequence[Replied]) 
             name = found.dimension
             if found.value is None or reply.finish == REFUSAL:
                 labels[name] = None
-                faults[name] = "refused" if refused else (found.fault or "unreadable")
+                faults[name] = "refused" if refused else _fault(found.fault, reply)
             else:
                 labels[name] = label_text(found.value)
             if found.harmonised:
@@ -208,17 +211,26 @@ def _is_refused(question: TaskQuestion, reply: Replied) -> bool:
     return declined_in(reply.text) is not None
 
 
+def _fault(found: FoundFault, reply: Replied) -> Fault:
+    """Return why a label is missing: what a cut-off answer lacks, it may have been about to say."""
+    if reply.finish == _CUT_OFF and found in ("", "unreadable"):
+        return "cut off"
+    return found or "unreadable"
+
+
 def _status(
     labels: Mapping[str, str | None], faults: Mapping[str, Fault], replies: Sequence[Replied]
 ) -> tuple[AnswerStatus, str, str]:
     """Return status, code and reason of everything together."""
-    if any(label is not None for label in labels.values()):
-        return "answered", "", ""
     found = set(faults.values())
+    if any(label is not None for label in labels.values()):
+        cut = "cut off" in found
+        reason = "the answer was cut off before the last label" if cut else ""
+        return "answered", TRUNCATED if cut else "", reason
     if found == {"refused"}:
         return "refused", REFUSAL, "the model declined to answer"
     if any(reply.finish == _CUT_OFF for reply in replies):
-        return "unreadable", "truncated", "the answer was cut off before a label"
+        return "unreadable", TRUNCATED, "the answer was cut off before a label"
     if not any(reply.text.strip() for reply in replies):
         return "unreadable", "empty", "the answer was empty"
     if found == {"unknown label"}:

@@ -19,8 +19,9 @@ from scenarios.shared_parts import SharedParts
 Shared = TypeVar("Shared", bound=Mapping[str, object] | tuple[str, ...])
 Status = Literal["answered", "unreadable", "refused", "failed"]
 """``failed``: no answer came, so that nothing is known of the model. The others are answers."""
-Fault = Literal["unreadable", "unknown label", "not asked", "refused", "failed"]
-"""Why there is no label: the status, or one of the answer's labels is none of the scheme's."""
+Fault = Literal["unreadable", "cut off", "unknown label", "not asked", "refused", "failed"]
+"""Why there is no label: the status, or one of the answer's labels is none of the scheme's, or the
+answer had as many tokens as it may before it came to the label."""
 Mark = Literal["its own judge", "its own generator", "same grammar"]
 """The model that is evaluated had a hand in the references it is held against: it judged or wrote
 the items, or belongs to the program that wrote them."""
@@ -86,7 +87,7 @@ class ResultRow(BaseModel):
     """What the model wrote, as it wrote it; null where nothing came."""
     status: Status
     reason: str = ""
-    """Why there are no labels, in words."""
+    """Why there are no labels, or not all of them, in words."""
     labels: Once[Mapping[str, str | None]] = {}
     """The label by dimension; null where the answer gives none that can be read."""
     raw: Once[Mapping[str, str]] = {}

@@ -95,6 +95,10 @@ class AnswerTally:
     failed: int
     harmonised: int
     """Of those read: given in other words, which the scheme declares to mean a label."""
+    cut_off: int = 0
+    """Of those unreadable: the answer had as many tokens as it may before it came to a label."""
+    unasked: int = 0
+    """Not asked for yet, as the evaluation was stopped before: missing, as those that failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.floors import floors, majority_code
 from quality.evaluation.positions import position_shares
-from quality.evaluation.remarks import remarks
+from quality.evaluation.remarks import missing_remarks, remarks
 from quality.evaluation.scores import (
     AnswerTally,
     ClassScore,
@@ -134,6 +134,7 @@ def score(
     weights: Mapping[str, float] | None = None,
     weighting: Weighting = "whole",
     drawn_over: str = "",
+    unasked: int = 0,
     how: Resampling = RESAMPLING,
 ) -> Scores:
     """Return the figures of one model on one dimension.
@@ -148,6 +149,7 @@ def score(
         weights: what an item counts; 1 for each if None.
         weighting: what the weights are.
         drawn_over: the dimension over whose classes items were drawn evenly.
+        unasked: how many answers of the task have not been asked for yet.
         how: how intervals are bootstrapped.
 
     Raises:
@@ -164,7 +166,7 @@ def score(
         **asdict(key),
         **sizes(code.answers),
         labels=code.labels,
-        tally=tally(answers, _outside(code)),
+        tally=(told := tally(answers, _outside(code), unasked)),
         accuracy=estimates[0],
         macro_f1=estimates[1],
         balanced_accuracy=estimates[2],
@@ -183,7 +185,7 @@ def score(
         macro_f1_sd=_spread([draw.macro_f1 for draw in draws]),
         weighting=weighting,
         drawn_over=drawn_over,
-        remarks=remarks(answers, code.answers, majority),
+        remarks=(*missing_remarks(told), *remarks(answers, code.answers, majority)),
     )
 
 
@@ -288,17 +290,19 @@ def _outside(code: CodedAnswers) -> int:
     )
 
 
-def tally(answers: Sequence[ScoredAnswer], outside: int) -> AnswerTally:
+def tally(answers: Sequence[ScoredAnswer], outside: int, unasked: int = 0) -> AnswerTally:
     """Count what became of the questions; ``outside`` answers name what is no label."""
     faults = [answer.fault for answer in answers]
     return AnswerTally(
         # Who finds that something need not be answered has answered; where a label is right, wrongly.
         read=faults.count("") + faults.count("not asked") - outside,
-        unreadable=faults.count("unreadable"),
+        unreadable=faults.count("unreadable") + faults.count("cut off"),
         unknown_labels=faults.count("unknown label") + outside,
         refused=faults.count("refused"),
         failed=faults.count("failed"),
         harmonised=sum(answer.harmonised for answer in answers),
+        cut_off=faults.count("cut off"),
+        unasked=unasked,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
@@ -35,6 +35,7 @@ def score_results(
     *,
     several: Collection[str] = (),
     drawn: DrawnEvenly | None = None,
+    planned: Mapping[tuple[str, str], int] = {},
     how: Resampling = RESAMPLING,
 ) -> EvaluationScores:
     """Return every figure: scores, comparisons, flips, swap items and words that are no labels.
@@ -47,6 +48,8 @@ def score_results(
             and models are not compared on them.
         drawn: if items were drawn evenly: every score then stands there twice, as drawn and
             weighted back to the whole set, as far as rows tell the class.
+        planned: by task and mode, how many answers every model is to give; how many of them have not
+            been asked for yet is told.
         how: how intervals are bootstrapped, and permutations sampled.
 
     Raises:
@@ -67,7 +70,15 @@ def score_results(
     scored = {key: found for key, found in first.items() if found}
     of_sets = {key: scored.pop(key) for key in [*scored] if key.dimension in several}
     drawn_over = drawn.dimension if drawn else ""
-    figures = partial(_figures, known=known, weightings=weightings, drawn_over=drawn_over, how=how)
+    unasked = _unasked(rows, planned)
+    figures = partial(
+        _figures,
+        known=known,
+        weightings=weightings,
+        drawn_over=drawn_over,
+        unasked=unasked,
+        how=how,
+    )
     return EvaluationScores(
         scores=tuple(figures(score, scored)),
         comparisons=tuple(
@@ -93,6 +104,7 @@ def _figures(
     known: Mapping[ScoreKey, Sequence[str]],
     weightings: Mapping[str, Sequence[tuple[Weighting, Mapping[str, float] | None]]],
     drawn_over: str,
+    unasked: Mapping[tuple[str, str, str], int],
     how: Resampling,
 ) -> Iterator[T]:
     """Yield what ``score`` or ``score_sets`` says of the answers of each key, in each weighting."""
@@ -100,8 +112,19 @@ def _figures(
         for weighting, weights in weightings[key.task]:
             yield scorer(
                 key, found, known[key], weights=weights, weighting=weighting,
-                drawn_over=drawn_over, how=how,
+                drawn_over=drawn_over, unasked=unasked.get((key.task, key.mode, key.model), 0), how=how,
             )  # fmt: skip
+
+
+def _unasked(
+    rows: Iterable[ResultRow], planned: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str, str], int]:
+    """Return by task, mode and model how many answers of the first asking there are no rows of."""
+    there = Counter((row.task, row.mode, row.model) for row in rows if row.repeat == 0)
+    return {
+        (task, mode, model): max(planned.get((task, mode), 0) - found, 0)
+        for (task, mode, model), found in there.items()
+    }
 
 
 def _weightings(

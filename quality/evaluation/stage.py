@@ -15,7 +15,7 @@ from pipeline.store.answers import FAILED, AnswerLog, EvaluationSeat, StoredAnsw
 from prompts.question import Question
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.plan import EvaluationPlan, TaskPlan
-from quality.evaluation.replies import ReadReply, Replied, options_of, read_replies
+from quality.evaluation.replies import TRUNCATED, ReadReply, Replied, options_of, read_replies
 from scenarios.fingerprint import seed_from
 from scenarios.log import logger
 
@@ -206,7 +206,7 @@ class _ReadableAnswers:
             return
         self._unreadable[key] += 1
         if self._unreadable[key] >= UNREADABLE_AT_FIRST:
-            more = "raise --max-tokens" if result.code == "truncated" else "take another model"
+            more = "raise --max-tokens" if result.code == TRUNCATED else "take another model"
             raise MustStop(
                 f"nothing that {seat.model} says to {seat.task} ({seat.mode}) can be read, in"
                 f" {self._unreadable[key]} answers; the last: {result.reason}",

@@ -21,7 +21,7 @@ class Coverage:
     share: float
     """Of what is still to be paid for; 1: all of it."""
     dialogues: int
-    """About how many of those to be played that is."""
+    """About how many of those to be played that is; of an evaluation, of the answers to be given."""
     before_usd: float = 0.0
     """What those of a study that play before will probably take."""
     before_tokens: int = 0
@@ -52,10 +52,10 @@ def coverage(
     needed_usd, needed_tokens = expected_spending(generation, judging)
     shares = []
     if recipe.budget_usd is not None and needed_usd:
-        shares.append(_share(recipe.budget_usd - usd - before[0], worst_usd, needed_usd))
+        shares.append(covered_share(recipe.budget_usd - usd - before[0], worst_usd, needed_usd))
     if recipe.budget_tokens is not None and needed_tokens:
         left = recipe.budget_tokens - tokens - before[1]
-        shares.append(_share(left, worst_tokens, needed_tokens))
+        shares.append(covered_share(left, worst_tokens, needed_tokens))
     if not shares:
         return None
     share = min(shares)
@@ -82,7 +82,7 @@ def expected_spending(
     return usd, tokens
 
 
-def _share(left: float, worst: float, needed: float) -> float:
+def covered_share(left: float, worst: float, needed: float) -> float:
     """Return how much of what is needed can be paid; its last request is held back at its worst."""
     if left >= needed + worst:
         return 1.0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from hipo.app.estimates.budget_coverage import Coverage, covered_share
 from hipo.app.estimates.playing import BYTES_PER_TOKEN, total_cost
 from hipo.app.evaluation.identity import check_folder
 from hipo.app.evaluation.plan import ReadyEvaluation
@@ -58,11 +59,18 @@ class EvaluationEstimate:
     lines: tuple[TaskEstimate, ...]
     at_providers: int = 0
     """Requests of an earlier start in batches that are not used yet; they are counted once more here."""
+    budget: Coverage | None = None
+    """How far the budget reaches; None without one, or where nothing costs."""
 
     @property
     def calls(self) -> int:
         """Calls of all together."""
         return sum(line.calls for line in self.lines)
+
+    @property
+    def answers(self) -> int:
+        """Answers still to be given, all together."""
+        return sum(line.answers for line in self.lines)
 
     @property
     def cost_usd(self) -> float | None:
@@ -83,11 +91,44 @@ def estimate_evaluation(
     with opened as store:
         answers = None if store is None else store.answers
         at_providers = 0 if store is None else store.calls.batches.left()
-        lines = []
+        charges = None if store is None else store.charges()
+        spent = (0.0, 0) if charges is None else (charges.charged_usd, charges.charged_tokens)
+        lines, longest = [], 0
         for task in ready.plan.tasks:
             rounds = _rounds(task)
+            longest = max(longest, _longest(rounds))
             lines += [_line(ready, task, rounds, model, answers) for model in ready.plan.models]
-    return EvaluationEstimate(len(ready.items.items), tuple(lines), at_providers)
+    found = EvaluationEstimate(len(ready.items.items), tuple(lines), at_providers)
+    return replace(found, budget=_coverage(ready, found, longest, spent))
+
+
+def _longest(rounds: Sequence[_AskingRound]) -> int:
+    """Return the tokens of the longest prompt."""
+    asked = (one for turn in rounds for requests in turn.requests.values() for one in requests)
+    return max((one.usage.prompt for one in asked), default=0)
+
+
+def _coverage(
+    ready: ReadyEvaluation, found: EvaluationEstimate, longest: int, spent: tuple[float, int]
+) -> Coverage | None:
+    """Return how far the budget reaches; the longest prompt is held back with the longest answer."""
+    settings, shares = ready.settings, list[float]()
+    usd, tokens = 0.0, 0
+    for model in {line.model for line in found.lines if line.calls}:
+        use = ready.uses[model]
+        most = 0 if use.spec.parameters is None else use.spec.parameters.max_tokens
+        tokens = max(tokens, longest * BYTES_PER_TOKEN + most)
+        if use.price is not None:
+            usd = max(usd, use.price.worst(longest * BYTES_PER_TOKEN, most, 1))
+    needed = sum(line.prompt_tokens + line.completion_tokens for line in found.lines)
+    if settings.budget_usd is not None and found.cost_usd:
+        shares.append(covered_share(settings.budget_usd - spent[0], usd, found.cost_usd))
+    if settings.budget_tokens is not None and needed:
+        shares.append(covered_share(settings.budget_tokens - spent[1], tokens, needed))
+    if not shares:
+        return None
+    limits = (settings.budget_usd, settings.budget_tokens)
+    return Coverage(*limits, *spent, min(shares), int(min(shares) * found.answers))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from pipeline.store.answers import FailedAnswers
 from pipeline.store.evaluation_store import EvaluationStore, Identity
 from pipeline.store.queries.charges import Charges
 from pipeline.store.queries.status import RUNNING, ended
+from quality.evaluation.replies import TRUNCATED
 from quality.evaluation.stage import Evaluation
 from scenarios.errors import UsageError
 
@@ -53,6 +54,8 @@ class ModelsEvaluated:
     notes: tuple[str, ...] = ()
     failures: tuple[FailedAnswers, ...] = ()
     """Why items have no answer by now, the commonest reason first."""
+    cut_off: int = 0
+    """Of all answers, those that were cut off before their last label."""
 
     @property
     def complete(self) -> bool:
@@ -188,7 +191,7 @@ async def _evaluate(opened: _Open, *, signals: bool) -> ModelsEvaluated:
     charges = store.charges()
     return ModelsEvaluated(
         store.folder, outcome, charges.calls - before, charges, results, None, dict(counts),
-        ready.items.notes, failures,
+        ready.items.notes, failures, store.answers.coded(seats, TRUNCATED),
     )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ def identity_of(ready: ReadyEvaluation) -> dict[str, Any]:
                 "subject": task.prompts.task.subject,
                 "history": history_in_words(task.prompts.task),
                 "draws": task.prompts.draws,
+                "items": len(task.items),
                 "shares": {} if drawn is None else dict(drawn.by_task[task.prompts.task.id]),
             }
             for task in plan.tasks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from hipo.app.evaluation.plan import ReadyEvaluation
 from outputs.export.facts import code_version
 from pipeline.providers.hf.location import base_of_adapter
 from pipeline.store.answers import EvaluationSeat
-from pipeline.store.evaluation_store import EvaluationStore, Identity, ModelUsage
+from pipeline.store.evaluation_store import Answering, EvaluationStore, Identity, ModelUsage
 from quality.evaluation.evaluation_record import (
     AskingTook,
     DrawnEvenly,
@@ -133,7 +134,7 @@ def _record(
     asked: Mapping[str, EvaluationItem],
 ) -> EvaluationRecord:
     items, scheme = ready.items, ready.items.scheme
-    usage = store.usage()
+    usage, answering = store.usage(), store.answering()
     return EvaluationRecord(
         name=store.folder.resolve().name,
         code_version=code_version(),
@@ -158,7 +159,9 @@ def _record(
         ),
         tasks=tuple(_task(identity["tasks"][name]) for name in dict.fromkeys(map(_name, seats))),
         models=tuple(
-            _model(name, usage.get(name, ModelUsage()))
+            _model(
+                name, identity["models"][name], usage.get(name, ModelUsage()), answering.get(name)
+            )
             for name in dict.fromkeys(seat.model for seat in seats)
         ),
         lost=AskingTook(**_took(usage.get("", ModelUsage(cost_usd=0.0)))),
@@ -182,16 +185,39 @@ def _task(described: Mapping[str, Any]) -> EvaluatedTask:
         subject=described["subject"],
         history=described["history"],
         draws=described["draws"],
+        items=described.get("items", 0),
     )
 
 
-def _model(name: str, used: ModelUsage) -> EvaluatedModel:
+def _model(
+    name: str, asked: Mapping[str, Any], used: ModelUsage, answering: Answering | None
+) -> EvaluatedModel:
+    """Return a model with how it was asked, what answered, and what that took."""
     provider, _, place = name.partition("/")
+    told: dict[str, Any] = {}
+    if answering is not None:
+        told = {
+            "omitted": tuple(sorted(answering.omitted)),
+            "structured": tuple(answering.structured),
+            "answered_as": tuple(answering.names),
+            "first_at": _moment(answering.first_at),
+            "last_at": _moment(answering.last_at),
+        }
     return EvaluatedModel(
         name=name,
         base=base_of_adapter(place) if provider == "hf" else None,
+        **{
+            key: asked[key]
+            for key in ("temperature", "top_p", "max_tokens", "extra")
+            if key in asked
+        },
+        **told,
         **_took(used),
     )
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _took(used: ModelUsage) -> dict[str, Any]:

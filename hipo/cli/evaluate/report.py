@@ -7,6 +7,7 @@ from hipo.app.evaluation.estimates import EvaluationEstimate
 from hipo.app.evaluation.evaluate import ModelsEvaluated
 from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.cli.evaluate.scores import all_scores_as_text
+from hipo.cli.reports.budget_coverage import coverage_in_words
 from hipo.cli.reports.estimate import at_providers_as_text
 from hipo.cli.reports.run import charges_in_words, spending_as_json
 from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, reasons
@@ -24,12 +25,17 @@ def estimate_as_json(estimate: EvaluationEstimate) -> dict[str, object]:
     ``mode``, ``answers`` (still to be given), ``present`` (there already), ``calls``,
     ``prompt_tokens``, ``completion_tokens`` and ``cost_usd`` (None: no price is known);
     ``cost_usd``: the sum, None if any is unknown; ``at_providers``: requests of an earlier start that
-    lie at providers in batches and are counted once more; ``note``: what the estimate rests on.
+    lie at providers in batches and are counted once more; ``budget``: how far it reaches, null
+    without one or where nothing costs: an object with ``budget_usd``, ``budget_tokens``,
+    ``spent_usd``, ``spent_tokens``, ``share`` of what is still to be paid for and ``answers``, about how
+    many that is; ``note``: what the estimate rests on.
     """
+    covered, limits = estimate.budget, "budget_usd budget_tokens spent_usd spent_tokens share"
     fields = "model task mode answers present calls prompt_tokens completion_tokens cost_usd"
     tasks = [plain(line, fields) for line in estimate.lines]
     return plain(
         estimate, "items calls tasks cost_usd at_providers", tasks=tasks,
+        budget=covered and plain(covered, limits, answers=covered.dialogues),
         note=evaluation_estimates.NOTE,
     )  # fmt: skip
 
@@ -42,6 +48,7 @@ def estimate_as_text(estimate: EvaluationEstimate, ready: ReadyEvaluation) -> st
          dollars(line.cost_usd)]
         for line in estimate.lines
     ]  # fmt: skip
+    covered = estimate.budget
     header = [
         "model", "task", "mode", "answers", "there", "calls", "prompt tokens", "answer tokens",
         "cost",
@@ -57,6 +64,7 @@ def estimate_as_text(estimate: EvaluationEstimate, ready: ReadyEvaluation) -> st
             columns(header, rows),
             "",
             f"in all {plural(estimate.calls, 'call')}, {dollars(estimate.cost_usd)}",
+            *([coverage_in_words(covered, estimate.answers, "answer")] if covered else ()),
             "",
             *([at_providers_as_text(estimate.at_providers), ""] if estimate.at_providers else ()),
             f"({evaluation_estimates.NOTE})",
@@ -70,7 +78,8 @@ def evaluated_as_json(done: ModelsEvaluated) -> dict[str, object]:
     ``folder``; ``answered``: answers given just now, ``present``: before, ``failed``: count by
     reason code; ``stopped``: why it ended early, or None; ``stop_code``: the same in a word, or
     empty; ``calls``: requests just sent; ``counts``: answers there are now by status
-    (``answered``, ``unreadable``, ``refused``, ``failed``); ``cost_usd``: over the life of the
+    (``answered``, ``unreadable``, ``refused``, ``failed``); ``cut_off``: how many of them were cut
+    off before their last label; ``cost_usd``: over the life of the
     evaluation, None where no price is known; ``unpriced_calls`` (not in it) and ``charged``, what
     counts against a budget: as in ``hipo runs show``; ``rows``: of ``results``, the path of the rows;
     ``page`` and ``scores``: paths, None where they were not written; ``notes``.
@@ -85,6 +94,7 @@ def evaluated_as_json(done: ModelsEvaluated) -> dict[str, object]:
         "stop_code": outcome.stop_code,
         "calls": done.calls,
         "counts": dict(done.counts),
+        "cut_off": done.cut_off,
         **spending_as_json(done.charges),
         "rows": done.results.rows,
         "results": str(done.results.path),
@@ -111,6 +121,11 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
     wrong = {name: counts[name] for name in ("unreadable", "refused") if counts.get(name)}
     if wrong:
         lines.append(f"counted as wrong: {reasons(wrong)}")
+    if done.cut_off:
+        lines.append(
+            f"cut off before the last label, which counts as wrong: {plural(done.cut_off, 'answer')};"
+            " a higher --max-tokens asks such a model anew with --resume always"
+        )
     if counts.get("failed"):
         lines.append(f"without an answer: {number(counts['failed'])}; --retry-failed asks again")
         shown = done.failures[:_REASONS]

@@ -1,4 +1,4 @@
-"""``hipo evaluate table``: results as Markdown, CSV or HTML."""
+"""``hipo evaluate table``: results as Markdown, CSV, HTML or LaTeX."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from outputs.result_tables.documents import (
     results_as_html,
     results_as_markdown,
 )
+from outputs.result_tables.latex import results_as_latex
 
 app = command_app()
 
@@ -22,6 +23,7 @@ _WRITERS = {
     "markdown": results_as_markdown,
     "csv": results_as_csv,
     "html": results_as_html,
+    "latex": results_as_latex,
 }
 
 
@@ -30,7 +32,7 @@ def table(
     evaluations: list[str] = typer.Argument(
         None, metavar="[DIR]...", help="What hipo evaluate wrote with -o, or a run that has one."
     ),
-    output_format: Literal["markdown", "csv", "html"] = typer.Option(
+    output_format: Literal["markdown", "csv", "html", "latex"] = typer.Option(
         "markdown", "--format", help="csv: one number in a row, see docs/evaluation.md."
     ),
     people: str | None = typer.Option(

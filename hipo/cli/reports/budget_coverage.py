@@ -7,8 +7,8 @@ from hipo.cli.terminal.console import dollars, number
 from scenarios.plural import plural
 
 
-def coverage_in_words(covered: Coverage, dialogues: int) -> str:
-    """Say what share of the plan the budget covers."""
+def coverage_in_words(covered: Coverage, planned: int, what: str = "dialogue") -> str:
+    """Say what share of the plan the budget covers; ``planned`` is how many of ``what`` are left."""
     limits, before = [], []
     if covered.budget_usd is not None:
         before += [dollars(covered.before_usd)] if covered.before_usd else []
@@ -25,7 +25,7 @@ def coverage_in_words(covered: Coverage, dialogues: int) -> str:
     if covered.share >= 1:
         return f"{budget} all of it"
     share = f"{100 * covered.share:.0f} %"
-    if not dialogues:
+    if not planned:
         return f"{budget} about {share} of it"
-    of = plural(dialogues, "dialogue")
+    of = plural(planned, what)
     return f"{budget} about {number(covered.dialogues)} of {of} ({share})"

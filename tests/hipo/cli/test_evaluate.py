@@ -17,9 +17,10 @@ from tests.hipo.cli.conftest import Hipo
         (("--format", "markdown"), "# Published results: other items, other labels\n"),
         (("--format", "csv"), "source,items,table,"),
         (("--format", "html"), "<!doctype html>\n"),
+        (("--format", "latex"), "% needs \\usepackage{booktabs,graphicx}\n"),
     ],
 )
-def test_the_published_results_are_printed_in_three_formats(
+def test_the_published_results_are_printed_in_every_format(
     hipo: Hipo, arguments: tuple[str, ...], start: str
 ) -> None:
     result = hipo("evaluate", "table", *arguments)

@@ -10,7 +10,8 @@ import pytest
 
 from hipo.app.evaluation.evaluate import ModelsEvaluated, evaluate
 from hipo.app.evaluation.settings import EvaluationSettings
-from hipo.cli.evaluate.report import evaluated_as_text
+from hipo.cli.evaluate.report import evaluated_as_json, evaluated_as_text
+from outputs.evaluation.writing import write_evaluation
 from outputs.evaluation_items.runs import load_run
 from pipeline.recipes.recipe import Limits
 from pipeline.stopping.stop import REFUSED
@@ -322,3 +323,38 @@ def test_openais_sdk_is_asked_at_temperature_0(
     assert done.counts == {"answered": 16}
     assert {seen.body["temperature"] for seen in wire_server.seen} == {0}
     assert "sk-test-openai" not in (tmp_path / "e" / "results.jsonl").read_text()
+
+
+def test_answers_that_are_cut_off_are_told_with_what_to_do(
+    tmp_path: Path, run: Path, wire_server: WireServer
+) -> None:
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": ""},
+        "finish_reason": "length",
+    }
+    wire_server.faults = Faults(
+        canned=(200, {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice]})
+    )
+    done = asked(run, tmp_path / "e", wire_server, settings={"keep_going": True})
+    assert (done.counts["unreadable"], done.cut_off) == (16, 16)
+    assert evaluated_as_json(done)["cut_off"] == 16
+    text = evaluated_as_text(done)
+    assert "cut off before the last label, which counts as wrong: 16 answers; a higher" in text
+    assert {fault for row in rows(tmp_path / "e") for fault in row.faults.values()} == {"cut off"}
+
+
+def test_the_record_tells_how_a_model_was_asked_and_what_answered(
+    tmp_path: Path, run: Path, wire_server: WireServer
+) -> None:
+    wire_server.answer = by_hash
+    wire_server.faults = Faults(reject=frozenset({"temperature"}))
+    asked(run, tmp_path / "e", wire_server, settings={"max_tokens": 77})
+    (model,) = read_record(tmp_path / "e").models
+    assert (model.temperature, model.max_tokens, model.omitted) == (0.0, 77, ("temperature",))
+    assert (model.answered_as, model.structured) == (("reader",), ("native",))
+    assert (model.first_at or "") <= (model.last_at or "")
+    assert (model.first_at or "").endswith("+00:00")
+    page = write_evaluation(tmp_path / "e", "1").page.read_text(encoding="utf-8")
+    assert "Models, and how they were asked" in page
+    assert "not taken: temperature" in page

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hipo.app.evaluation.estimates import estimate_evaluation
 from hipo.app.evaluation.plan import plan_evaluation
 from hipo.app.evaluation.settings import EvaluationSettings
-from hipo.cli.evaluate.report import evaluated_as_json, evaluated_as_text
+from hipo.cli.evaluate.report import (
+    estimate_as_json,
+    estimate_as_text,
+    evaluated_as_json,
+    evaluated_as_text,
+)
 from outputs.evaluation.asked import cost_of
+from outputs.evaluation.writing import write_evaluation
 from pipeline.recipes.recipe import Limits
 from pipeline.stopping.stop import BUDGET
 from quality.evaluation.evaluation_record import read_record
@@ -39,12 +46,41 @@ def test_a_budget_stops_it_and_a_raised_one_goes_on(
     assert 0 < done.counts["answered"] < 16
     assert done.charges.charged_usd <= 0.04
     assert len(rows(tmp_path / "e")) == done.counts["answered"], "what is there can be looked at"
+    (score, *_) = write_evaluation(tmp_path / "e", "1").evaluated.scores.scores
+    assert score.tally.unasked == 16 - done.counts["answered"]
     stopped_at = wire_server.count
     again = asked(run, tmp_path / "e", wire_server, settings=own, budget_usd=5)
     assert again.counts == {"answered": 16}
     assert wire_server.count == 16
     assert again.calls == 16 - stopped_at
     assert again.charges.cost_usd == pytest.approx(again.charges.charged_usd)
+
+
+def test_the_dry_run_tells_how_far_a_budget_reaches(
+    tmp_path: Path, run: Path, wire_server: WireServer, prices: Path
+) -> None:
+    wire_server.answer = by_hash
+    own = {"prices": prices, "limits": Limits(max_concurrency=1), "max_tokens": 64}
+
+    def planned(**limits: float) -> tuple[str, dict[str, Any] | None]:
+        settings = EvaluationSettings(
+            source=str(run), tasks=["hipo-utterance"], models=["compatible/reader"], any_verdict=True,
+            base_url=wire_server.openai_url, **own, **limits,
+        )  # fmt: skip
+        ready = plan_evaluation(settings)
+        told = estimate_evaluation(ready, tmp_path / "e")
+        return estimate_as_text(told, ready), estimate_as_json(told)["budget"]  # type: ignore[return-value]
+
+    text, budget = planned(budget_usd=0.04)
+    assert budget is not None
+    few, share = budget["answers"], 100 * budget["share"]
+    assert f"the budget of $0.0400 covers about {few} of 16 answers ({share:.0f} %)" in text
+    done = asked(run, tmp_path / "e", wire_server, settings=own, budget_usd=0.04)
+    assert 0 < few <= done.counts["answered"] < 16
+    assert "of which $0.0" in planned(budget_usd=0.04)[0]
+    assert "covers all of it" in planned(budget_usd=9)[0]
+    assert planned(budget_tokens=100)[1]["answers"] == 0  # type: ignore[index]
+    assert planned()[1] is None
 
 
 def test_a_bill_without_the_usage_of_some_calls_says_what_they_cost_at_most(

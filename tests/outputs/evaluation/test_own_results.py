@@ -14,6 +14,7 @@ from outputs.evaluation.own_results import own_results
 from outputs.evaluation.result_lines import same_items
 from outputs.evaluation.writing import score_evaluation
 from outputs.result_tables.documents import results_as_csv, results_as_html, results_as_markdown
+from outputs.result_tables.latex import results_as_latex
 from outputs.result_tables.marks import result_marks
 from outputs.result_tables.paper import paper_results
 from quality.evaluation.evaluation_record import EvaluatedModel
@@ -103,6 +104,48 @@ def test_references_of_a_model_follow_each_other_and_notes_say_what_they_rest_on
     assert "Whole conversations, goal, declared labels: 12 items of 12 cases;" in notes
     assert "imbalance lifts accuracy by up to" in notes
     assert "† its own judge" in notes
+
+
+def test_a_model_that_was_asked_about_few_items_is_told_apart_from_those_asked_about_all():
+    made, found = by_hand({"a": (0, 1) * 10, "b": (1, 0) * 10, "c": (0, 1) * 2})
+    planned = {(CONVERSATION.id, CONVERSATION.mode): 20}
+    how = Resampling(resamples=200, seed=1)
+    scores = score_results(found, made.set.labels, planned=planned, how=how)
+    (table,) = own_results([Evaluated(made, scores)]).tables
+    average = next(row for row in table.rows if row.kind == "average")
+    assert (average.name, average.values[0]) == ("Average of the 2", 50.0)
+    notes = " ".join(table.notes)
+    assert "c: 4 items of 4 cases; 16 answers have not been asked for yet" in notes
+    assert "a, b: 20 items of 20 cases" in notes
+    assert "a has the highest accuracy (100.0%) and is ahead of b (adjusted p" in notes
+    assert "declared labels and" not in notes
+
+
+def test_what_is_the_same_against_two_references_is_said_once():
+    made, found = by_hand({"a": (0, 1, 0, 0)})
+    both = [
+        row.model_copy(
+            update={"references": {**row.references, "agreed": row.references["declared"]}}
+        )
+        for row in found
+    ]
+    scores = score_results(both, made.set.labels, how=QUICK)
+    (table,) = own_results([Evaluated(made, scores)]).tables
+    (said,) = [note for note in table.notes if "4 items of 4 cases" in note]
+    assert said.startswith("Whole conversations, goal, declared labels and agreed labels: ")
+
+
+def test_a_table_for_a_paper_sets_names_as_they_stand_and_keeps_its_notes():
+    made, found = by_hand({"lab/a_b&c$": (0, 1, 0, 0), "[x]\\input{y}": (0, 0, 0, 0)})
+    one = Evaluated(made, score_results(found, made.set.labels, how=QUICK))
+    text = results_as_latex([own_results([one])])
+    assert r"lab/a\_b\&c\$ & declared & 75.0 & 73.3 \\" in text
+    assert r"{[}x]\textbackslash{}input\{y\} & declared & 50.0 & 33.3 \\" in text
+    assert text.count(r"\begin{tabular}{llrr}") == text.count(r"\end{tabular}}") == 1
+    assert "\n% Whole conversations, goal, declared labels: 4 items of 4 cases" in text
+    printed = results_as_latex([paper_results()])
+    assert r"\textbf{54.0}" in printed
+    assert r"\underline{73.5}" in printed
 
 
 def test_evaluations_of_the_same_items_stand_in_one_table_and_of_others_do_not():

@@ -64,6 +64,19 @@ def test_answers_to_single_questions_are_joined_and_one_that_fails_spoils_only_i
     assert found.reply.count("\n\n") == 3
 
 
+def test_what_a_reply_lacks_that_was_cut_off_is_no_other_fault():
+    begun = '{"intention": "Inform", "veracity": "Manner", "illocu'
+    found = read(Replied(begun, "length"))
+    assert (found.status, found.code) == ("answered", "truncated")
+    assert found.reason == "the answer was cut off before the last label"
+    assert found.faults == {"illocutionary": "cut off", "goal": "cut off"}
+    assert row(found).reason == found.reason
+    assert set(read(Replied("", "length")).faults.values()) == {"cut off"}
+    assert read(Replied(begun)).faults == {"illocutionary": "unreadable", "goal": "unreadable"}
+    unknown = read(Replied(json.dumps({**WHOLE, "goal": "Gloating"}), "length"))
+    assert unknown.faults == {"goal": "unknown label"}
+
+
 @pytest.mark.parametrize(
     ("reply", "status", "code"),
     [

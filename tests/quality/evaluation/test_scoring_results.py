@@ -172,3 +172,35 @@ def test_swap_items_are_scored_by_own_other_and_no_fact_and_as_one_table():
 
 def test_no_rows_give_no_scores():
     assert score_results([], LABELS) == EvaluationScores()
+
+
+def test_answers_that_nobody_has_asked_for_yet_are_told_of_the_model_that_lacks_them():
+    rows = [
+        row(i, "Quality", "Quality", model=m)
+        for m, n in (("m/all", 12), ("m/few", 3))
+        for i in range(n)
+    ]
+    rows += [row(0, "Quality", "Manner", model="m/few", repeat=1)]
+    found = score_results(
+        rows,
+        {"veracity": LABELS["veracity"]},
+        planned={("hipo-utterance", "zero-shot"): 12},
+        how=QUICK,
+    )
+    whole, part = found.scores
+    assert (whole.tally.unasked, part.tally.unasked, part.n) == (0, 9, 3)
+    assert not any("asked for yet" in text for text in whole.remarks)
+    assert part.remarks[0] == (
+        "9 answers have not been asked for yet: the figures are of the others alone, which are no"
+        " random part of the items"
+    )
+
+
+def test_answers_that_were_cut_off_are_wrong_and_told_apart():
+    cut = {"labels": {"veracity": None}, "faults": {"veracity": "cut off"}, "status": "unreadable"}
+    rows = [row(0, "Quality", "Quality"), row(1, "Quality", None, **cut)]
+    (score,) = score_results(rows, {"veracity": LABELS["veracity"]}, how=QUICK).scores
+    assert (score.accuracy.value, score.tally.unreadable, score.tally.cut_off) == (0.5, 1, 1)
+    assert score.remarks[0] == (
+        "1 of 2 answers were cut off before this label (--max-tokens), which counts as wrong"
+    )
