@@ -14,6 +14,8 @@ AnswerOrder = Literal["plan", "paper"]
 
 UNKNOWN: Final = "unknown"
 """Stands for a strategy or a model of which nothing is recorded."""
+IMPORTED: Final = "imported"
+"""The strategy of dialogues that were made elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

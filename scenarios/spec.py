@@ -14,6 +14,7 @@ from scenarios.schemes.model import Identifier
 from scenarios.strict import Strict
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
+MOST_ROLES = 12
 Gain = Literal["self", "protects", "surprise"]
 """What a lie is for: the liar's own gain, to shield somebody, or to keep a happy surprise."""
 
@@ -174,7 +175,7 @@ class Scenario(Strict):
     """Three to six sentences both roles know."""
     flow: Annotated[tuple[Phase, ...], Field(max_length=40)] = ()
     """The phases of the conversation; without them it opens, and question and answer alternate."""
-    roles: Annotated[dict[Identifier, Role], Field(min_length=1, max_length=12)]
+    roles: Annotated[dict[Identifier, Role], Field(min_length=1, max_length=MOST_ROLES)]
     """The initiator, who asks, and the responder, who knows more than it says; with a flow, any."""
     opening: Annotated[Opening, Field(validate_default=True)] = Opening()
     """The fixed lines a dialogue starts with, where there is no flow."""

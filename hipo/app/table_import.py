@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hipo.app.metrics.annotated import GROUP
-from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
+from pipeline.importing.imported_run import RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
 from pipeline.importing.situations import Situation, flowing_situation
 from pipeline.recipes.recipe import Recipe
@@ -19,7 +19,7 @@ from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.table import TableDialogue
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import Annotation, Subject
-from scenarios.arms import Arm
+from scenarios.arms import IMPORTED, Arm
 from scenarios.case import SOURCE, Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
@@ -27,7 +27,7 @@ from scenarios.language_code import check_code, spelled_code
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
-from scenarios.spec import Scenario
+from scenarios.spec import MOST_ROLES, Scenario
 from scenarios.terms import RoleKey
 
 NO_WORDS = "(no words)"
@@ -36,7 +36,6 @@ LANGUAGE: Final = "language"
 """What maps call the column of the code of the language that is spoken."""
 ENGLISH: Final = "en"
 """The language of a dialogue of which no code is told."""
-MOST_PEOPLE = 12
 LONGEST_VALUE = 80
 """Characters of what a dialogue can be grouped by."""
 
@@ -82,7 +81,7 @@ def import_tables(
     scheme = load_scheme(how.scheme) if how.scheme else table.scheme
     models = {} if generator is None else {"responder": model_spec(generator)}
     names = ", ".join(path.name for path in paths)
-    arm = Arm(STRATEGY, models, {"file": names, "map": how.id})
+    arm = Arm(IMPORTED, models, {"file": names, "map": how.id})
     maker = _Maker(scheme, how, table, arm.id)
     dialogues = [maker.dialogue(one) for one in table.table.dialogues]
     known = {dimension.id for dimension in scheme.dimensions if dimension.derived is None}
@@ -130,9 +129,9 @@ class _Maker:
     def dialogue(self, given: TableDialogue) -> Dialogue:
         """Return a dialogue as a run holds it; all turns of labelled roles are to be judged."""
         turns = given.turns
-        if len({turn.role for turn in turns} | set(self._how.people)) > MOST_PEOPLE:
+        if len({turn.role for turn in turns} | set(self._how.people)) > MOST_ROLES:
             raise UsageError(
-                f"{given.file}: more than {MOST_PEOPLE} people speak in {given.id!r}",
+                f"{given.file}: more than {MOST_ROLES} people speak in {given.id!r}",
                 "is the column of the role the right one? A map may say which roles its values mean",
             )
         language = self._language(given)
@@ -170,10 +169,13 @@ class _Maker:
 
     def annotations(self, known: set[str]) -> Iterator[Annotation]:
         """Yield what annotators said, about the dialogues of the run."""
+        table = self._table.table
+        told = {answer.subject: answer for answer in (*table.answers, *table.gold)}
         for one in self._table.annotations:
             if one.dimension in known:
-                case = self._cases[one.subject.case]
-                yield replace(one, subject=Subject(case.id, self._arm, one.subject.turn))
+                answer = told[one.subject.case, one.subject.turn]
+                case = self._cases[answer.dialogue]
+                yield replace(one, subject=Subject(case.id, self._arm, answer.turn))
 
     def _labelled(self, given: TableDialogue, keys: Mapping[str, RoleKey]) -> tuple[str, ...]:
         """Return the roles whose words somebody labelled; of a dialogue without any, all roles."""

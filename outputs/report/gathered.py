@@ -13,7 +13,6 @@ from outputs.reliability.chairs import chairs
 from outputs.report.cumulative import CumulativeScore
 from outputs.report.page import ReportSection
 from outputs.showcase import showcased
-from pipeline.importing.imported_run import STRATEGY
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.report import Figures, open_figures
 from pipeline.store.queries.report_rows import (
@@ -32,6 +31,7 @@ from pipeline.store.queries.report_rows import (
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
+from scenarios.arms import IMPORTED
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.margins import Margin
@@ -167,7 +167,7 @@ class Gathered:
     @property
     def imported(self) -> bool:
         """Whether the dialogues were brought in from a file: a run is generated or imported as a whole."""
-        return {arm.arm.strategy for arm in self.state.arms} == {STRATEGY}
+        return {arm.arm.strategy for arm in self.state.arms} == {IMPORTED}
 
     def category(self, scenario: str) -> str:
         """Return the category of a scenario, or what stands for one that cannot be found."""

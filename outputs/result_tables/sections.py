@@ -22,7 +22,7 @@ _TUNED = "Arrows say whether the tuned model is above or below what it was."
 def result_section(table: ResultTable) -> ReportSection:
     """Return a table, in parts if it is wide, with its source, its unit and its notes."""
     lead = [_UNITS[table.unit]]
-    if table.drawn:
+    if any(any(row.intervals) for row in table.rows):
         lead.append(_INTERVALS.format(drawn=table.drawn))
     if table.ranked:
         lead.append(_RANKED)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.importing.imported_run import STRATEGY
 from pipeline.store.queries.status import ArmState
+from scenarios.arms import IMPORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ArmFacts:
     @property
     def is_imported(self) -> bool:
         """Whether its dialogues were brought in from a file: of its models at most a name is known."""
-        return self.strategy == STRATEGY
+        return self.strategy == IMPORTED
 
 
 def arm_facts(state: ArmState) -> ArmFacts:

@@ -16,6 +16,8 @@ for many minutes."""
 _GOODBYE_S = 1.0
 _HTTP2 = "h2"
 """What HTTP/2 is called where TLS begins (ALPN)."""
+_NO_PROTOCOL = "no application protocol"
+"""What OpenSSL says of a server that ends TLS because it speaks nothing of what is offered (ALPN)."""
 _SETTINGS = b"\0\0\0\4"
 """How a frame of settings begins: its length, here 0, and its kind."""
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS + b"\0" * 5
@@ -76,7 +78,9 @@ async def _check_protocol(
     except TimeoutError:
         said = f"it says nothing within {ANSWER_S:.0f} s"
     except ssl.SSLError as error:
-        said = f"it speaks no TLS, which RAY_USE_TLS asks for ({error.reason or error})"
+        if _NO_PROTOCOL not in str(error).replace("_", " ").casefold():
+            why = error.reason or error
+            said = f"TLS, which RAY_USE_TLS asks for, cannot begin there ({why})"
     except (OSError, asyncio.IncompleteReadError):
         said = "it hangs up"
     raise no_cluster(address, said)

@@ -14,7 +14,7 @@ from pipeline.run_material import material_items
 from pipeline.store.run_store import RunStore
 from prompts.actors import ActorPrompts
 from scenarios.annotations import Annotation
-from scenarios.arms import Arm
+from scenarios.arms import IMPORTED, Arm
 from scenarios.atomic_files import new_folder
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -23,7 +23,6 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 
 CHUNK = 200
-STRATEGY = "imported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +62,7 @@ def write_run(folder: Path, contents: RunContents) -> None:
 def run_name(folder: Path) -> str:
     """Return the name of a folder as far as a recipe may have it."""
     kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in folder.name)
-    return kept.strip("._-")[:80] or STRATEGY
+    return kept.strip("._-")[:80] or IMPORTED
 
 
 def _check_empty(folder: Path) -> None:
@@ -88,7 +87,7 @@ def _config(contents: RunContents) -> RunConfiguration:
         scheme=contents.scheme.id,
         scheme_fingerprint=contents.scheme.fingerprint,
         templates=contents.prompts.fingerprint,
-        tactics=STRATEGY,
+        tactics=IMPORTED,
         axes={},
         seed=0,
         real_names=recipe.real_names,

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
+from pipeline.importing.imported_run import RunContents, run_name, write_run
 from pipeline.importing.reading import Reader
 from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
-from scenarios.arms import Arm, ModelSpec
+from scenarios.arms import IMPORTED, Arm, ModelSpec
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
@@ -116,4 +116,4 @@ def model_spec(generator: str) -> ModelSpec:
 def _arm(path: Path, generator: str | None) -> Arm:
     """Return who wrote the dialogues, as far as it is known."""
     models = {} if generator is None else {"responder": model_spec(generator)}
-    return Arm(STRATEGY, models, {"file": path.name})
+    return Arm(IMPORTED, models, {"file": path.name})

@@ -25,6 +25,7 @@ from scenarios.fingerprint import content_id
 from scenarios.language_code import LanguageCode
 from scenarios.nested_texts import spaced
 from scenarios.schemes.model import Identifier
+from scenarios.spec import MOST_ROLES
 from scenarios.strict import BrokenRule, refuse_broken
 from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
@@ -111,6 +112,7 @@ class _Lenient(BaseModel):
 
 
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 
 
 class RowLabel(_Lenient):
@@ -128,7 +130,7 @@ class RowTurn(_Lenient):
     role: Annotated[Identifier, BeforeValidator(_role)] = Field(
         validation_alias=AliasChoices("role", "from", "speaker")
     )
-    called: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(spaced)] = Field(
+    called: Annotated[Name, AfterValidator(spaced)] = Field(
         "", validation_alias=AliasChoices("role", "from", "speaker")
     )
     """The role as it is written."""
@@ -146,8 +148,14 @@ class RowTurn(_Lenient):
 
 
 def _in_roles_of_their_own(turns: tuple[RowTurn, ...]) -> tuple[RowTurn, ...]:
-    """Return turns of which no two people share a role."""
+    """Return turns of which no two people share a role.
+
+    Raises:
+        ValueError: more people speak than a scenario has roles.
+    """
     roles = told_apart({turn.called: turn.role for turn in turns})
+    if (people := len(set(roles.values()))) > MOST_ROLES:
+        raise ValueError(f"{people} people speak, of whom a dialogue has at most {MOST_ROLES}")
     return tuple(turn.model_copy(update={"role": roles[turn.called]}) for turn in turns)
 
 
@@ -176,7 +184,7 @@ class ImportRow(_Lenient):
         Field(min_length=1, max_length=MOST_TURNS),
         AfterValidator(_in_roles_of_their_own),
     ] = Field(validation_alias=AliasChoices("messages", "turns", "conversations"))
-    id: Annotated[str | None, BeforeValidator(_id), Field(max_length=LONGEST_NAME)] = Field(
+    id: Annotated[Name | None, BeforeValidator(_id)] = Field(
         None, validation_alias=AliasChoices("id", "dialogue_id", "conversation_id")
     )
     """What it is called where it comes from."""

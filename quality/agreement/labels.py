@@ -31,6 +31,9 @@ LABEL_MEASURES = (
 UNUSED = "nobody gave this label"
 ALWAYS = "alpha undefined: nobody gave another label"
 _ONE_PLACE = "no interval: it was given to one item, or in one dialogue, alone"
+_OTHERS_IN_ONE_PLACE = (
+    "no interval of alpha: all other labels were given to one item, or in one dialogue, alone"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def label_agreement(
     given = table.counts() @ _memberships(dimension, table)
     given, answered = given[shared], table.answered[shared]
     clusters = np.unique(table.clusters[shared], return_inverse=True)[1]
-    sums = _sums(given, answered, clusters)
+    sums, rarer_in = _sums(given, answered, clusters)
     draws = None
     if len(sums) > 1:
         more = _with_two_more(sums, int(answered.max()))
@@ -140,6 +143,7 @@ def label_agreement(
                 alpha_interval=None,
             ),
             None if draws is None else draws[:, 2 * place : 2 * place + 2],
+            rarer_in=int(rarer_in[place]),
             shared=len(given),
             how=how,
         )
@@ -148,19 +152,24 @@ def label_agreement(
 
 
 def _row(
-    row: LabelAgreement, draws: Floats | None, *, shared: int, how: Resampling
+    row: LabelAgreement, draws: Floats | None, *, rarer_in: int, shared: int, how: Resampling
 ) -> LabelAgreement:
-    """Add the intervals to a row, and why figures or intervals are missing."""
+    """Add the intervals to a row, and why figures or intervals are missing.
+
+    Alpha rests on the dialogues of the label, or on those of all others where these are rarer.
+    """
     if row.specific is None:
         return replace(row, note=UNUSED)
     why = "" if row.alpha is not None else ALWAYS
-    if draws is None or row.dialogues < 2:
-        few = ONE_DIALOGUE if shared > 1 else ONE_ITEM
-        return replace(row, note=why or (few if draws is None else _ONE_PLACE))
-    drawn = row.dialogues + 2
-    specific = interval(draws[:, 0], how.coverage, drawn)
-    alpha = interval(draws[:, 1], how.coverage, drawn) if row.alpha is not None else None
-    return replace(row, specific_interval=specific, alpha_interval=alpha, note=why)
+    if draws is None:
+        return replace(row, note=why or (ONE_DIALOGUE if shared > 1 else ONE_ITEM))
+    if row.dialogues > 1:
+        row = replace(row, specific_interval=interval(draws[:, 0], how.coverage, row.dialogues + 2))
+    if row.alpha is not None and rarer_in > 1:
+        row = replace(row, alpha_interval=interval(draws[:, 1], how.coverage, rarer_in + 2))
+    elif row.alpha is not None:
+        why = _ONE_PLACE if row.dialogues < 2 else _OTHERS_IN_ONE_PLACE
+    return replace(row, note=why or _ONE_PLACE * (row.dialogues < 2))
 
 
 def _with_two_more(sums: Floats, most: int) -> Floats:
@@ -169,10 +178,11 @@ def _with_two_more(sums: Floats, most: int) -> Floats:
     Resamples of the few dialogues that have a rare label never go beyond what these show: where
     nobody agreed on it, or all did, they are all the same. One success and one failure more make
     the interval of a share honest (Agresti and Coull 1998), and mean nothing where there are many.
+    For alpha both are of the rarer of two: the label, or all others.
     """
-    labels = sums.shape[1] // 2
-    agreed = np.full(2 * labels + 1, float(most))
-    alone = np.concatenate([np.ones(labels), np.zeros(labels), [float(most)]])
+    labels = sums.shape[1] // 3
+    agreed = np.full(3 * labels + 1, float(most))
+    alone = np.repeat([1.0, 0.0, 1.0, float(most)], [labels, labels, labels, 1])
     return np.vstack([sums, agreed, alone])
 
 
@@ -195,25 +205,30 @@ def _people(dimension: Dimension, table: Ratings, shared: NDArray[np.bool_]) -> 
     return (used.astype(np.float64) @ _memberships(dimension, table) > 0).astype(np.float64)
 
 
-def _sums(given: Floats, answered: Floats, clusters: Numbers) -> Floats:
-    """Sum up by dialogue what figures need: per label answers and agreeing ones, then all answers.
+def _sums(given: Floats, answered: Floats, clusters: Numbers) -> tuple[Floats, Numbers]:
+    """Sum up by dialogue what figures need; and in how many dialogues is what alpha rests on.
 
-    An answer agrees with the share of the others on its item that gave the label, too.
+    These are per label its answers, the agreeing ones among them, and the answers of whichever is
+    rarer, the label or all others; then all answers. An answer agrees with the share of the others on
+    its item that gave the label, too.
     """
     agreeing = given * (given - 1) / (answered - 1)[:, None]
-    features = np.column_stack([given, agreeing, answered])
+    is_usual = 2 * given.sum(axis=0) > answered.sum()
+    rarer = np.where(is_usual, answered[:, None] - given, given)
+    features = np.column_stack([given, agreeing, rarer, answered])
     sums = np.zeros((int(clusters.max()) + 1, features.shape[1]))
     np.add.at(sums, clusters, features)
-    return sums
+    labels = given.shape[1]
+    return sums, (sums[:, 2 * labels : 3 * labels] > 0).sum(axis=0)
 
 
 def _figures(sums: Floats) -> Floats:
     """Return specific agreement and alpha of each label in turn, shape ``(resamples, 2 labels)``."""
-    labels = sums.shape[1] // 2
-    given, agreeing, n = sums[:, :labels], sums[:, labels : 2 * labels], sums[:, -1:]
+    given, agreeing, rarer = np.split(sums[:, :-1], 3, axis=1)
+    n = sums[:, -1:]
     specific = ratio(agreeing, given)
-    alpha = 1 - ratio((given - agreeing) * (n - 1), given * (n - given))
-    return np.stack([specific, alpha], axis=2).reshape(len(sums), 2 * labels)
+    alpha = 1 - ratio((given - agreeing) * (n - 1), rarer * (n - rarer))
+    return np.stack([specific, alpha], axis=2).reshape(len(sums), -1)
 
 
 def _defined(value: float) -> float | None:

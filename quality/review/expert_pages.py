@@ -216,8 +216,9 @@ def _roles(scheme: Scheme, store: ReviewStore, sheets: Iterable[Sheet]) -> dict[
     """Return who says the turns that answers are about, where a scheme asks some roles alone."""
     if not any(dimension.depends_on_role for dimension in scheme.dimensions):
         return {}
+    items = {(sheet.item.case, sheet.item.arm): sheet.item for sheet in sheets}
     return {
-        item_name(item, turn.index): turn.role
-        for item in {sheet.item.id: sheet.item for sheet in sheets}.values()
-        for turn in store.dialogues.dialogue(item.id).turns
+        item_name(items[dialogue.case.id, dialogue.arm], turn.index): turn.role
+        for dialogue in store.dialogues.of(items)
+        for turn in dialogue.turns
     }

@@ -16,6 +16,8 @@ from pipeline.executors import ray as ray_executor
 from pipeline.executors import ray_addresses, ray_tokens
 
 services = pytest.importorskip("ray._private.services")
+_REFUSAL = b"\x15\x03\x03\x00\x02\x02%b"
+"""A fatal alert of TLS."""
 TLS = Path(__file__).parents[1] / "wire" / "tls"
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "12", "-q"]
 
@@ -89,13 +91,18 @@ def test_what_listens_and_is_no_ray_is_refused_before_ray_tries_it(
 @pytest.mark.parametrize(
     ("agreed", "message"),
     [
-        (None, "it speaks no TLS, which RAY_USE_TLS asks for"),
+        (
+            b"HTTP/1.1 400 Bad Request\r\n\r\n",
+            "TLS, which RAY_USE_TLS asks for, cannot begin there",
+        ),
+        (_REFUSAL % b"\x28", "TLS, which RAY_USE_TLS asks for, cannot begin there"),
+        (_REFUSAL % b"\x78", "it speaks no HTTP/2"),  # no_application_protocol
         (["http/1.1"], "it speaks no HTTP/2"),
         (["h2"], "Timed out"),
     ],
 )
 def test_under_tls_what_is_no_ray_is_refused_before_ray_tries_it(
-    agreed: list[str] | None,
+    agreed: list[str] | bytes,
     message: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -116,9 +123,9 @@ def test_under_tls_what_is_no_ray_is_refused_before_ray_tries_it(
         def answered() -> None:
             connection, _ = listening.accept()
             with connection:
-                if agreed is None:
-                    connection.recv(64)
-                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                if isinstance(agreed, bytes):
+                    connection.recv(4096)
+                    connection.sendall(agreed)
                     return
                 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
                 context.load_cert_chain(TLS / "certificate.pem", TLS / "key.pem")

@@ -100,6 +100,22 @@ def test_a_label_of_one_dialogue_has_no_interval():
     assert {r.note for r in by_label("nominal", alone).values() if r.answers} == {ONE_DIALOGUE}
 
 
+def test_a_label_that_nearly_all_items_have_is_as_uncertain_as_what_they_do_not_have():
+    rows = by_label("nominal", table([["a", "b"], ["b", "a"]] + [["a", "a"]] * 58))
+    usual, rare = rows["a"], rows["b"]
+    assert usual.alpha == pytest.approx(rare.alpha)  # with two labels they are one figure
+    assert usual.alpha_interval == rare.alpha_interval
+    assert usual.alpha_interval.low <= usual.alpha < 0.3 < usual.alpha_interval.high
+    assert usual.specific_interval.low > 0.9
+
+
+def test_alpha_of_a_label_that_one_item_does_not_have_has_no_interval_either():
+    rows = by_label("nominal", table([["b", "b"]] + [["a", "a"]] * 30))
+    assert rows["a"].specific_interval is not None
+    assert rows["a"].alpha_interval is rows["b"].alpha_interval is None
+    assert "all other labels were given to one item" in rows["a"].note
+
+
 def test_turns_of_a_dialogue_are_drawn_together():
     rows = [["a", "a"], ["a", "b"], ["b", "b"], ["b", "c"]] * 5
     thrice = [

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.review.attention import attention_mixing
-from pipeline.importing.imported_run import STRATEGY as IMPORTED
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
@@ -17,6 +16,7 @@ from quality.review.queueing import QueueSelection, fill
 from quality.review.service import ReviewService
 from quality.review.translations import Translations
 from quality.web.access import Access
+from scenarios.arms import IMPORTED
 from scenarios.case import PlayedCase
 from scenarios.errors import UsageError
 from scenarios.log import logger

@@ -16,7 +16,6 @@ from hipo.app.runs.folders import check_output, is_run
 from hipo.app.runs.merged_reviews import review_notes, settle_reviews
 from outputs.export.recorded import EXPORTS, RecordedExport, folder_seen_from, record_export
 from pipeline.chunks import chunks
-from pipeline.importing.imported_run import STRATEGY as IMPORTED
 from pipeline.planning.plan import Plan
 from pipeline.planning.shard import Shard
 from pipeline.playing.engine import CHUNK
@@ -32,6 +31,7 @@ from pipeline.store.queries.status import ended
 from pipeline.store.reading import open_snapshot
 from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
+from scenarios.arms import IMPORTED
 from scenarios.atomic_files import new_folder
 from scenarios.case import Case
 from scenarios.errors import HipoError, UsageError

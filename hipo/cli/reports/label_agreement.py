@@ -73,7 +73,10 @@ def drawn_text(rows: Iterable[AgreementRow], *, in_dialogues: bool) -> str:
         if in_dialogues
         else "intervals draw items one by one: nothing says that any two are of one dialogue"
     )
-    few = {row.dimension: row.dialogues for row in rows if row.dialogues < FEW}
+    few: dict[str, int] = {}
+    for row in rows:
+        if row.dialogues < FEW:  # figures that take items with all answers alone rest on fewer
+            few[row.dimension] = min(row.dialogues, few.get(row.dimension, FEW))
     if few:
         some = ", ".join(f"{name} {number}" for name, number in few.items())
         said += f"; fewer than {FEW} {what} ({some}): they may come out too narrow"

@@ -13,6 +13,7 @@ from pipeline.store.annotations import Key, as_json
 from pipeline.store.queries.endings import ENDING_COLUMNS, CaseStatus, Ending, ending_from
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.sqlite import parsing
+from scenarios.arms import IMPORTED
 from scenarios.case import SOURCE
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -47,6 +48,8 @@ _WAYS_TO_NAME = (
     "substr(json_extract(j.value, '$[1]'), -length(:name) - 1) = '/' || :name",
 )
 """The whole name, which goes before; and, of a table, what stands after its file."""
+_HAS_IMPORTED = """
+    select exists (select 1 from arms where json_extract(description, '$.strategy') = ?)"""
 _WHOLE_CASE = re.compile(r"[0-9a-f]{20}(/|$)")
 """How an id begins that is no mere beginning of one."""
 _VARIES_BY = """
@@ -177,10 +180,11 @@ class DialogueReader:
 
     def _find(self, dialogue: str) -> _EndingRow:
         most = _SHOWN_OF_MANY + 1
-        if _WHOLE_CASE.match(dialogue):
-            rows = self._beginning(dialogue, most) or self._called(dialogue, most)
-        else:
+        # Looking for a name takes reading every case, looking for the beginning of an id none.
+        if not _WHOLE_CASE.match(dialogue) and self._has_imported():
             rows = self._called(dialogue, most) or self._beginning(dialogue, most)
+        else:
+            rows = self._beginning(dialogue, most) or self._called(dialogue, most)
         if not rows:
             raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
         if len(rows) > 1:
@@ -197,6 +201,9 @@ class DialogueReader:
         case, _, arm = dialogue.partition("/")
         wanted = (case, case, arm, arm, most)
         return self._reader.execute(_ENDINGS_OF_CASE, wanted).fetchall() if case else []
+
+    def _has_imported(self) -> bool:
+        return bool(self._reader.execute(_HAS_IMPORTED, (IMPORTED,)).fetchone()[0])
 
     def _called(self, name: str, most: int) -> list[Sequence[Any]]:
         """Return the rows of imported dialogues of this name."""

@@ -51,6 +51,21 @@ def test_why_a_figure_is_undefined_stands_below_the_table(hipo: Hipo, tmp_path: 
     assert "undefined (percent agreement" not in said
 
 
+def test_where_figures_rest_on_unequally_many_items_the_fewest_are_named(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    path = tmp_path / "numbers.csv"
+    rows = [
+        f"{item},{who},{(item * 3 + len(who)) % 7}.5"
+        for item in range(12)
+        for who in ("A", "BB", "CCC")[: 3 if item < 4 else 2]
+    ]
+    path.write_text("\n".join(["item,annotator,score", *rows]))
+    said = hipo("agreement", str(path)).out
+    assert "ICC(2,1)" in said
+    assert "fewer than 20 items (score 4)" in said
+
+
 def test_agreement_says_what_intervals_draw_and_has_each_label(hipo: Hipo, tmp_path: Path) -> None:
     path = tmp_path / "turns.csv"
     rows = [

@@ -12,7 +12,7 @@ from pipeline.store.queries.export import CorpusFilter, open_corpus
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
 from tests.hipo.cli.conftest import Hipo
-from tests.hipo.cli.small_table import HEADER, lines_of, written_table
+from tests.hipo.cli.small_table import HEADER, as_json, lines_of, written_table
 
 
 @pytest.fixture
@@ -150,3 +150,24 @@ def test_quality_control_asks_for_intentions_of_those_who_have_them(
         missing = [one for one in json.loads(told.out)["findings"] if one["code"] == "missing"]
         assert {one["item"][-2:] for one in missing} == {"#0", "#2"}
         assert {one["dimension"] for one in missing} == {"intention"}
+
+
+def test_rows_that_are_called_after_turns_of_a_run_are_imported_as_dialogues_of_their_own(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "whole.yaml").write_text(
+        "id: whole\ntitle: Whole\ndimensions:\n- {id: felt, level: dialogue, question: Which?,"
+        " labels: [{id: joy, definition: Joy.}, {id: fear, definition: Fear.}]}\n"
+    )
+    (tmp_path / "map.yaml").write_text(
+        "id: turns\ntitle: Turns\nscheme: ./whole.yaml\ngroup: ^\ndialogue: name\n"
+        "annotator: {column: who}\ntexts: [{column: said, role: speaker}]\n"
+        "answers: {felt: {column: felt}}\n"
+    )
+    run = f"{'0a' * 10}/{'1b' * 10}"
+    rows = [f"{run}#{n},Line {n}.,{who},joy" for n in (1, 3) for who in "AB"]
+    (tmp_path / "turns.csv").write_text("\n".join(["name,said,who,felt", *rows]))
+    made = hipo("import", "turns.csv", "--map", "./map.yaml", "-o", "run")
+    assert made.code == 0, made.err
+    assert "2 dialogues imported into run, with 4 labels by 2 annotators" in made.out
+    assert as_json(hipo, "agreement", "run")["groups"][0]["items"] == 2

@@ -207,6 +207,15 @@ def test_figures_of_one_scenario_have_intervals_over_cases_and_claim_no_more():
     assert any("nothing of other scenarios" in note for note in table.notes)
 
 
+def test_a_table_of_too_few_items_for_intervals_speaks_of_none():
+    made = record((CONVERSATION,), ["lab/strong"])
+    few = Evaluated(made, score_results(rows(made, cases=4), made.set.labels, how=QUICK))
+    (table,) = own_results([few]).tables
+    assert not any(any(row.intervals) for row in table.rows)
+    assert "In brackets" not in results_as_markdown([own_results([few])])
+    assert "In brackets" in results_as_markdown([own_results([evaluated()])])
+
+
 def test_modes_are_named_where_there_are_several():
     cot = CONVERSATION.model_copy(update={"mode": "cot"})
     (several,) = own_results([evaluated((CONVERSATION, cot))]).tables
@@ -230,6 +239,22 @@ def test_a_base_model_and_its_adapter_stand_in_the_shape_of_table_three(base):
     assert result_marks(table) == {(1, 0): "up"}
     assert table.id == "tuned-1-declared"
     assert "75.0↑" in results_as_markdown([own_results([one])])
+
+
+def test_before_and_after_stand_with_their_intervals():
+    made, found = by_hand(
+        {"hf/models/tiny": (0,) * 16, "hf/out/adapter": (0, 1, 0, 1) * 3 + (0,) * 4}
+    )
+    tuned = EvaluatedModel(name="hf/out/adapter", base="models/tiny")
+    made = made.model_copy(update={"models": (EvaluatedModel(name="hf/models/tiny"), tuned)})
+    one = Evaluated(made, score_results(found, made.set.labels, how=QUICK))
+    _, table = own_results([one]).tables
+    intervals = {s.model: s.accuracy.by_case for s in one.scores.scores}
+    assert table.drawn == "cases"  # all items are of one scenario
+    assert [row.intervals for row in table.rows] == [
+        ((100 * bounds.low, 100 * bounds.high),)
+        for bounds in map(intervals.get, ("hf/models/tiny", "hf/out/adapter"))
+    ]
 
 
 @pytest.mark.parametrize(

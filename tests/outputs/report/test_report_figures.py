@@ -246,6 +246,11 @@ def test_people_agree_as_they_answered_last_and_are_not_named(tmp_path):
     assert found[:2] == ["review", "Communicative intention"]
     assert found[3] == "0.67"
     assert found[5:] == ["3", "2"]
+    labels = {row[1]: row[2:] for row in rows if row[-1] in {"1 of 2", "2 of 2"}}
+    assert set(labels) == {"Inform", "Convince", "Affect"}
+    # Of three answers Inform two agree: 2 / (2 + 1).
+    assert (labels["Inform"][0], labels["Inform"][4:]) == ("0.67", ["3", "2", "2 of 2"])
+    assert (labels["Affect"][0], labels["Affect"][-1]) == ("0.00", "1 of 2")
 
 
 async def second_opinion(folder):

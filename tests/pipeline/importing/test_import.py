@@ -318,3 +318,10 @@ def test_a_language_is_one_whatever_its_capitals(write, tmp_path):
     dialogues = imported(write(*rows, *told), tmp_path / "run")
     assert [one.case.language for one in dialogues] == ["en", "en", "en-GB", "en-GB"]
     assert [one.case.repetition for one in dialogues] == [0, 1, 0, 1]
+
+
+def test_more_people_than_a_scenario_has_roles_and_too_long_a_name_are_told(write, tmp_path):
+    many = trade(*(f"P{number}" for number in range(13)), labelled=["P1"])
+    people, name = problems(write(many, trade("a", labelled=["a"], id="i" * 201)), tmp_path / "run")
+    assert "13 people speak, of whom a dialogue has at most 12" in str(people)
+    assert (name.field, name.expected) == ("id", "at most 200 characters")

@@ -218,6 +218,17 @@ async def test_a_dialogue_is_found_by_the_beginning_of_its_id(store):
 
 
 @pytest.mark.anyio
+async def test_the_beginning_of_an_id_is_found_without_reading_every_case(store):
+    await store.add_cases([case(0), case(1)])
+    await store.finish(dialogue(0), 0)
+    asked = []
+    store.reader._reader.set_trace_callback(asked.append)
+    assert store.dialogue(case(0).id[:8]).case.id == case(0).id
+    assert asked
+    assert not [query for query in asked if "json_each(c.variation)" in query]
+
+
+@pytest.mark.anyio
 async def test_labels_can_be_queried_in_long_form(store):
     await store.add_cases([case()])
     await store.finish(dialogue(), 0)

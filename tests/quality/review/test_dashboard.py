@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+from hipo.cli.main import run as hipo
+from pipeline.store.reviews import ReviewStore
 from quality.review.dashboard import overview
+from quality.review.expert_pages import _roles
 from quality.review.forms import sections
 from scenarios.reviews import AnnotatorTally, GivenLabel, Item, Opinion, ReviewStudy, Sheet
 from scenarios.schemes.registry import load_scheme
@@ -77,6 +81,19 @@ def test_what_only_some_speakers_are_asked_is_missing_of_them_alone() -> None:
     missing = [t for group in found for t in group.things if t.reason == "not answered"]
     assert [thing.question for thing in missing] == ["Intention"]
     assert missing[0].item == "case1/arm, turn 0"
+
+
+def test_who_speaks_is_read_of_the_turns_that_answers_are_about(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    made = ["--scheme", "face_acts", "--model", "offline/rules", "-n", "2", "-q"]
+    assert hipo(["generate", *made, "-o", str(folder)]) == 0
+    with ReviewStore.open(folder) as store:
+        first, _ = store.dialogues.dialogues()
+        item = Item(1, first.case.id, first.arm, "persuasion", ())
+        given = [Sheet(n, item, who, "done", (), Opinion(), "page") for n, who in enumerate("AB")]
+        spoken = {f"{item.id}#{turn.index}": turn.role for turn in first.turns}
+        assert _roles(load_scheme("face_acts"), store, given) == spoken
+        assert _roles(HIPO, store, given) == {}
 
 
 def test_figures_that_rest_on_some_of_the_items_say_so() -> None:

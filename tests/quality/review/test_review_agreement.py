@@ -105,6 +105,14 @@ def test_two_people_are_held_against_each_other_gold_and_programs(
         said = label if number >= 3 else "None" if label != "None" else "Quality"
         expected[values.index(label)][values.index(said)] += 1
     assert bea["matrix"] == expected
+    specific = {
+        label: 2 * expected[i][i] / given
+        for i, label in enumerate(values)
+        if (given := sum(expected[i]) + sum(row[i] for row in expected))
+    }
+    for rows in (data["labels"], bea["by_label"]):
+        found = {r["label"]: r["specific"] for r in rows if r["dimension"] == "veracity"}
+        assert found == {label: specific.get(label) for label in values}
     chance = (
         sum(sum(expected[i]) * sum(row[i] for row in expected) for i in range(len(values)))
         / ITEMS**2
@@ -115,5 +123,9 @@ def test_two_people_are_held_against_each_other_gold_and_programs(
     text = printed(capsys, gold_folder)
     assert "human readings: 2\n  A01  12 lines\n  A02  12 lines" in text
     assert "veracity: rows gold, columns A02" in text
+    assert re.search(rf"\nveracity +None +{specific['None']:.2f} ", text)
+    assert re.search(rf"\nveracity +None +{specific['None']:.3f} ", text)
+    assert text.count("intervals draw items one by one") == 1
+    assert text.count("label by label: specific agreement") == 1
     assert re.search(r"A02 +gold +veracity +0\.75 ", text)
     assert "each person against readings by programs" in text
