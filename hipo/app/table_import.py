@@ -10,6 +10,7 @@ from typing import Final
 from hipo.app.metrics.annotated import GROUP
 from pipeline.importing.imported_run import RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
+from pipeline.importing.rows import name_of, role_key
 from pipeline.importing.situations import Situation, flowing_situation
 from pipeline.recipes.recipe import Recipe
 from prompts.actors import ActorPrompts
@@ -24,6 +25,7 @@ from scenarios.case import SOURCE, Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
 from scenarios.language_code import check_code, spelled_code
+from scenarios.nested_texts import spaced
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
@@ -138,6 +140,11 @@ class _Maker:
         situation = Situation(
             background=given.context.get("situation", ""),
             names=self._names(given),
+            written={
+                turn.role: name_of(role_key(turn.role), spaced(turn.called))
+                for turn in reversed(turns)
+                if turn.called
+            },
             speaking=tuple(dict.fromkeys(turn.role for turn in turns)),
             labelled=(),
             tag=given.context.get("tag", ""),

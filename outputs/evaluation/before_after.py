@@ -33,7 +33,7 @@ def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTa
         if not pairs:
             continue
         places = places_of(group, [line for pair in pairs for line in pair])
-        drawn = drawn_in([line for pair in pairs for line in pair])
+        drawn = drawn_in(s for pair in pairs for line in pair for s in line.scores.values())
         several = len({line.contender.mode for _, line in pairs}) > 1
         rows: list[TableRow] = []
         for base, line in pairs:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from outputs.evaluation.evaluated import Contender, Evaluated, ReferenceView
+from outputs.evaluation.result_lines import OF_CASES, Drawn, drawn_in, in_percent, spread_of
 from outputs.result_tables.model import ResultBlock, ResultColumn, ResultTable, TableRow
 from quality.evaluation.evaluation_record import EvaluatedSet
+from quality.evaluation.scores import ClusteredEstimate, Scores
 
 RECIPE, SCHEME = "hipo-paper", "hipo@1"
 _TASKS = {
@@ -40,19 +42,20 @@ def beside_paper(evaluations: Sequence[Evaluated], paper: ResultBlock) -> Result
     Source: HIPO, Table 2.
     """
     board = next(table for table in paper.tables if table.ranked)
-    rows: list[TableRow] = []
-    for one in evaluations:
-        if not is_made_as_the_papers(one.record.set):
-            continue
-        for model in one.record.models:
-            values = [_value(one, Contender(model.name, _MODE), c) for c in board.columns]
-            if any(value is not None for value in values):
-                rows.append(
-                    TableRow(kind="own", name=one.signed(model.name), family="this corpus",
-                             reference=_DECLARED.name, values=tuple(values))
-                )  # fmt: skip
-    if not rows:
+    found = [
+        (
+            one.signed(model.name),
+            [_score(one, Contender(model.name, _MODE), c) for c in board.columns],
+        )
+        for one in evaluations
+        if is_made_as_the_papers(one.record.set)
+        for model in one.record.models
+    ]
+    scored = [score for _, scores in found for score in scores if score is not None]
+    if not scored:
         return None
+    drawn = drawn_in(scored)
+    rows = [_row(name, zip(scores, board.columns, strict=True), drawn) for name, scores in found]
     return ResultTable(
         id="beside-paper",
         source=f"{board.source}, and this corpus",
@@ -60,18 +63,35 @@ def beside_paper(evaluations: Sequence[Evaluated], paper: ResultBlock) -> Result
         unit=board.unit,
         ranked=True,
         columns=board.columns,
-        rows=(*board.rows, *rows),
-        notes=(_ROWS, _GOAL, *board.notes),
+        rows=(*board.rows, *(row for row in rows if set(row.values) != {None})),
+        notes=(_ROWS, _GOAL, *([OF_CASES] if drawn == "cases" else []), *board.notes),
+        drawn=drawn,
     )
 
 
-def _value(one: Evaluated, contender: Contender, column: ResultColumn) -> float | None:
-    """Return the figure of a model that a column asks for, in per cent."""
+def _score(one: Evaluated, contender: Contender, column: ResultColumn) -> Scores | None:
+    """Return what a model scored on what a column is about; nothing where the two have no like figure."""
     if column.metric == "F1" and column.dimension == one.record.set.goal:
         return None
     asked = (one.score(t, column.dimension, _DECLARED, contender) for t in _TASKS[column.task])
-    score = next((found for found in asked if found is not None), None)
-    if score is None:
-        return None
-    value = score.accuracy.value if column.metric == "accuracy" else score.macro_f1.value
-    return None if value is None else 100 * value
+    return next((found for found in asked if found is not None), None)
+
+
+def _row(name: str, scores: Iterable[tuple[Scores | None, ResultColumn]], drawn: Drawn) -> TableRow:
+    """Return the figures of a model, in per cent, with their intervals."""
+    figures = [
+        ClusteredEstimate(None)
+        if score is None
+        else score.accuracy
+        if column.metric == "accuracy"
+        else score.macro_f1
+        for score, column in scores
+    ]
+    return TableRow(
+        kind="own",
+        name=name,
+        family="this corpus",
+        reference=_DECLARED.name,
+        values=tuple(in_percent(figure.value) for figure in figures),
+        intervals=tuple(spread_of(figure, drawn) for figure in figures),
+    )

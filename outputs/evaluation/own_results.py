@@ -11,6 +11,7 @@ from outputs.evaluation.before_after import before_and_after
 from outputs.evaluation.evaluated import SIGNS, Evaluated, ReferenceView
 from outputs.evaluation.leaderboard import FLOORS, MARKED, said_of
 from outputs.evaluation.result_lines import (
+    OF_CASES,
     Drawn,
     Place,
     ResultLine,
@@ -47,7 +48,6 @@ _BETTER = (
     "hard for both cancels out in their difference: that is tested in pairs over cases, below where one "
     "evaluation asked several models, and in scores.json."
 )
-_OF_CASES = "Intervals are over cases, as a figure rests on one scenario: they say nothing of other scenarios."
 _NO = (ClusteredEstimate(None),) * 2
 _METRICS: tuple[Literal["accuracy", "macro-F1"], ...] = ("accuracy", "macro-F1")
 
@@ -75,7 +75,7 @@ def _tables(group: Sequence[Evaluated], name: str, what: str = "") -> Iterator[R
     by_view = {view: list(lines_of(group, view)) for view in views_of(group)}
     lines = [line for mine in by_view.values() for line in mine]
     places = places_of(group, lines)
-    drawn = drawn_in(lines)
+    drawn = drawn_in(score for line in lines for score in line.scores.values())
     modes = {line.contender.mode for line in lines if line.contender.mode}
     order = list(dict.fromkeys((line.name, line.contender.mode) for line in lines))
     rows = [
@@ -193,7 +193,7 @@ def _notes(
 ) -> Iterator[str]:
     yield f"{_FLOORS} {_BETTER}"
     if drawn == "cases":
-        yield _OF_CASES
+        yield OF_CASES
     for one in group:
         of_it = f" ({one.record.name})" if len(group) > 1 else ""
         for task, dimension in places:

@@ -95,14 +95,16 @@ Drawn = Literal["cases", "scenarios"]
 """What the intervals of a table draw."""
 
 
-def drawn_in(lines: Iterable[ResultLine]) -> Drawn:
+OF_CASES = "Intervals are over cases, as a figure rests on one scenario: they say nothing of other scenarios."
+
+
+def drawn_in(scores: Iterable[Scores]) -> Drawn:
     """Return what the intervals of a table draw: scenarios, as whoever reads it thinks of others.
 
     Where a figure rests on a single scenario, cases are drawn in the whole table, and nothing is
     said about other scenarios.
     """
-    several = all(score.scenarios > 1 for line in lines for score in line.scores.values())
-    return "scenarios" if several else "cases"
+    return "scenarios" if all(score.scenarios > 1 for score in scores) else "cases"
 
 
 def spread_of(estimate: ClusteredEstimate, drawn: Drawn) -> tuple[float, float] | None:

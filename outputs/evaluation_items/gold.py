@@ -38,5 +38,6 @@ def _item(gold: GoldItem) -> EvaluationItem:
         known=_KNOWN,
         case=asked.id,
         scenario=scenario.id,
+        facts=(gold.fact,),
         category=scenario.category,
     )

@@ -28,6 +28,7 @@ class _IntentionRow(BaseModel):
     case: str = Field(min_length=1)
     arm: str = ""
     scenario: str = Field(min_length=1)
+    fact: str | None = None
     category: str = ""
     language: str = "en"
     strategy: str = ""
@@ -92,6 +93,7 @@ def intention_item(located: Located, scheme: Scheme, *, split: str = "") -> Eval
         known=frozenset({"history"} if asked.standing is None else {"history", "question"}),
         case=row.case,
         scenario=row.scenario,
+        facts=() if row.fact is None else (row.fact,),
         arm=row.arm,
         category=row.category,
         turn=row.turn,

@@ -63,6 +63,9 @@ class _ItemRow(BaseModel):
     case: str = Field(min_length=1)
     arm: str = ""
     scenario: str = Field(min_length=1)
+    fact: str | None = None
+    fact_shown: str | None = None
+    """Of a swap item, which may stand beside another fact than its own."""
     category: str = ""
     tags: tuple[str, ...] = ()
     goal: str | None = None
@@ -111,7 +114,7 @@ class _ItemRow(BaseModel):
             for (about, text), (owner, *others) in knowers.items()
         )
 
-    def fact(self, claims: tuple[str, ...] = ()) -> FactView | None:
+    def told_fact(self, claims: tuple[str, ...] = ()) -> FactView | None:
         """Return the private fact; None where it is not told."""
         if not self.fact_text:
             return None
@@ -164,7 +167,7 @@ def benchmark_item(
     known: set[Knowledge] = {"history"}
     order = drawn_by(row.case, row.turn, row.aspect)
     if row.aspect == "conversation":
-        fact = row.fact(claims or ())
+        fact = row.told_fact(claims or ())
         asked = TaskItem(
             row.id, row.scene, said, fact=fact, goal=row.goal, facts=row.facts, drawn_by=order
         )
@@ -178,7 +181,7 @@ def benchmark_item(
         if standing is not None:
             known.add("question")
         asked = TaskItem(
-            row.id, row.scene, turns, target, standing, row.fact(claims or ()), row.goal,
+            row.id, row.scene, turns, target, standing, row.told_fact(claims or ()), row.goal,
             facts=row.facts, drawn_by=order,
         )  # fmt: skip
     if asked.fact is not None or asked.scene.people:
@@ -202,7 +205,7 @@ def swap_item(located: Located, scheme: Scheme, *, split: str = "") -> Evaluatio
         return None
     said: History = (_once((INITIATOR, row.question)),) if row.question else ()
     turns: History = (*said, _once((RESPONDER, row.utterance)))
-    fact = row.fact()
+    fact = row.told_fact()
     asked = TaskItem(row.id, row.scene, turns, len(said), 0 if said else None, fact, goal=row.goal)
     references: References = {}
     if row.false is not None:
@@ -231,6 +234,7 @@ def _item(
         known=_once(frozenset(known)),
         case=intern(row.case),
         scenario=intern(row.scenario),
+        facts=_once(tuple(intern(x) for x in (row.fact, row.fact_shown) if x is not None)),
         arm=row.arm,
         category=row.category,
         tags=row.tags,

@@ -14,7 +14,6 @@ from outputs.contamination.kept_together import (
 )
 from outputs.export.splits import SplitPlan, group_of, group_of_case, plan_splits
 from outputs.kinds.export_kind import ExportOptions
-from outputs.kinds.split_shares import SplitBy
 from outputs.selecting.selection import OpenSelection
 from scenarios.errors import UsageError
 from scenarios.spec import Scenario
@@ -60,7 +59,7 @@ def planned_splits(found: OpenSelection, options: ExportOptions) -> SplitPlan:
         by=by,
         fractions=options.fractions,
         seed=options.seed,
-        spread=_spread(there, by),
+        tags=one_tag_each(there),
         imported=imported,
     )
     across = 0 if dialogues is None else dialogues.across(plan.groups)
@@ -76,16 +75,6 @@ def played(found: OpenSelection) -> list[Scenario]:
     """Return the scenarios of the runs that have dialogues."""
     ids = {tally.scenario for tally in found.tallies()}
     return [scenario for scenario in found.scenarios if scenario.id in ids]
-
-
-def _spread(scenarios: Sequence[Scenario], by: SplitBy) -> Mapping[str, Mapping[str, str]]:
-    """Return what is spread over splits beside categories, by scenario: tags, and languages of dialogues."""
-    spread: dict[str, Mapping[str, str]] = {}
-    if tags := one_tag_each(scenarios):
-        spread["tag"] = tags
-    if by == "dialogue":  # of an imported situation there is one
-        spread["language"] = {one.id: " ".join(one.languages) for one in scenarios}
-    return spread
 
 
 def one_tag_each(scenarios: Sequence[Scenario]) -> Mapping[str, str]:

@@ -21,7 +21,7 @@ _PASSES = 20
 _SWAPPED = 400
 """With more groups than this, groups are moved one by one and no longer swapped as well."""
 _GAIN = 1e-9
-_NOTHING: Mapping[str, Mapping[str, str]] = {}
+_NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,16 @@ def plan_splits(
     by: SplitBy,
     fractions: Fractions,
     seed: int,
-    spread: Mapping[str, Mapping[str, str]] = _NOTHING,
+    tags: Mapping[str, str] = _NOTHING,
     imported: bool = False,
 ) -> SplitPlan:
     """Divide groups so that categories, goals, labels and tags are spread as the whole is.
 
+    Where dialogues are divided one by one, their languages are, too.
+
     Groups are dealt out in a seeded order, each to the split whose shares it brings nearest to
     what is asked for; then single groups are moved and swapped while that helps. The distance is a
-    chi-square over the counts of each category, goal, label and tag.
+    chi-square over the counts of each of these.
 
     Args:
         tallies: dialogues and labels by scenario and fact, or case.
@@ -94,8 +96,7 @@ def plan_splits(
         by: what must not be divided.
         fractions: see :func:`checked_fractions`.
         seed: of the order; the same seed divides the same tallies in the same way.
-        spread: what else of scenarios is spread alike, by what it is called: their tags, where each has
-            just one, or the language of imported ones.
+        tags: of the scenarios, where each has just one; else nothing.
         imported: whether all dialogues are, which may be divided one by one.
 
     Raises:
@@ -103,7 +104,7 @@ def plan_splits(
     """
     names = {group_of(by, tally) for tally in tallies}
     together = {name: situations.get(name, name) for name in names}
-    named = {"category": categories, **spread}
+    named = {"category": categories, **({"tag": tags} if tags else {})}
     counts = _strata(tallies, named, by, together)
     groups = sorted(counts)
     used = [i for i, fraction in enumerate(fractions) if fraction > 0]
@@ -160,6 +161,8 @@ def _strata(
             counter["goal", tally.label] += tally.n
             for kind, of_scenario in named.items():
                 counter[kind, of_scenario.get(tally.scenario, "")] += tally.n
+            if by == "dialogue":
+                counter["language", tally.language] += tally.n
         else:
             counter[f"label {tally.dimension}", tally.label] += tally.n
     return counts

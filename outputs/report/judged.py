@@ -35,7 +35,7 @@ from outputs.report.wording import (
     spread,
 )
 from pipeline.store.queries.report_rows import VoteCount
-from quality.agreement.labels import LABEL_MEASURES
+from quality.agreement.labels import LABEL_MEASURES, drawn_units
 from quality.statistics.bootstrap import Interval
 from scenarios.errors import UsageError
 
@@ -306,6 +306,7 @@ def _people(run: Gathered) -> list[Block]:
 
 def _labels(run: Gathered) -> list[Block]:
     """Return how far people agree on each label that any of them gave."""
+    labels = people_by_label(run.scheme, run.answers)
     rows = tuple(
         (
             dimension_title(run.scheme, row.dimension),
@@ -318,17 +319,19 @@ def _labels(run: Gathered) -> list[Block]:
             count(row.dialogues),
             f"{row.annotators} of {row.of_annotators}",
         )
-        for row in people_by_label(run.scheme, run.answers)
+        for row in labels
         if row.answers
     )
     if not rows:
         return []
+    units = drawn_units(labels)
     header = (
         "dimension", "label", "specific", "95% interval", "alpha", "95% interval", "answers",
-        "dialogues", "given by",
+        units, "given by",
     )  # fmt: skip
     table = Table("Between the people who reviewed, label by label", header, rows)
-    note = f"{LABEL_MEASURES[0].upper()}{LABEL_MEASURES[1:]}. Intervals draw whole dialogues."
+    drawn = "whole dialogues" if units == "dialogues" else "items one by one"
+    note = f"{LABEL_MEASURES[0].upper()}{LABEL_MEASURES[1:]}. Intervals draw {drawn}."
     return [table, Remark(note)]
 
 

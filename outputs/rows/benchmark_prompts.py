@@ -21,8 +21,9 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.dialogue import TacticLabel
 from scenarios.fingerprint import fingerprint
+from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Scheme
-from scenarios.terms import LabelValue
+from scenarios.terms import LabelValue, RoleKey
 
 _MESSAGES: Final[Mapping[Mode, str]] = {
     "zero-shot": "What a model is sent: system and user message of the task of the row.",
@@ -95,20 +96,36 @@ class BenchmarkPrompts:
             (asked,) = questions
             row[PROMPTS[mode]] = message_list(asked.question.messages)
         if asked is not None:
-            row[TARGET] = self._target(asked.dimensions, right)
+            row[TARGET] = self._target(asked, right, item.role)
             for dimension in self._dimensions:
                 if dimension.id in asked.options:
                     row[options_column(dimension.id)] = asked.options[dimension.id]
         return row
 
-    def _target(self, asked: Sequence[str], right: Mapping[str, LabelValue]) -> str | None:
-        """Return the right answer to a question.
+    def _target(
+        self, asked: TaskQuestion, right: Mapping[str, LabelValue], role: RoleKey
+    ) -> str | None:
+        """Return the right answer to a question about words of a role.
 
-        Null in it is what does not arise beside the other labels; what nobody settled is not in it.
+        Null in it is what does not arise beside the other labels and who speaks; what nobody settled, or
+        settled on a label that nobody in this role has, is not in it.
         """
-        labels = [TacticLabel(name, right[name]) for name in asked if name in right]
-        known = [x for x in asked if x in right or not self._scheme.dimension(x).is_asked(right)]
+        fitting = {x: value for x, value in right.items() if _is_listed(asked, x, value)}
+        labels = [TacticLabel(x, fitting[x]) for x in asked.dimensions if x in fitting]
+        others = {**fitting, ROLE: role}
+        known = [
+            x
+            for x in asked.dimensions
+            if x in fitting or not self._scheme.dimension(x).is_asked(others)
+        ]
         return labels_answer(labels, asked=known) if labels else None
+
+
+def _is_listed(asked: TaskQuestion, dimension: str, value: LabelValue) -> bool:
+    """Return whether a question lists a label, or several; of numbers, and what it does not ask, it is."""
+    listed = asked.options.get(dimension)
+    given = {value} if isinstance(value, str | float) else {*value}
+    return listed is None or given <= {*listed}
 
 
 def _listed(dimensions: Iterable[Dimension]) -> tuple[Dimension, ...]:

@@ -232,6 +232,13 @@ class Reader:
                 hint = suggestion(str(value), known[name].values, listing="labels")
                 _refuse(located, where, shortened(value), f"a label of {name}", hint)
             label, changed = resolved
+            if not (
+                known[name].concerns(turn.role) and known[name].limited_to(turn.role).admits(label)
+            ):
+                _refuse(
+                    located, where, f"{shortened(value)} of the {turn.called}",
+                    f"a label that the scheme {self.scheme.name} has for words of the role {turn.role}",
+                )  # fmt: skip
             spelt = raw or (str(value) if changed else None)
             found[name] = TacticLabel(name, label, rationale, spelt)
         return tuple(found[name] for name in known if name in found)

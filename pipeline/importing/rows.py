@@ -88,6 +88,12 @@ def _role_called(name: str) -> RoleKey:
     return _ROLES.get(name.strip().casefold()) or role_key(name)
 
 
+def name_of(role: RoleKey, called: str) -> str:
+    """Return a name as it is written, or of an id and of a word that many have for a role that role."""
+    is_role = called == role or _ROLES.get(called.casefold()) == role
+    return role.replace("_", " ") if is_role else called
+
+
 def _role(value: object) -> object:
     """Return the id of a role; what is no name is left to be refused."""
     return _role_called(value) if isinstance(value, str) and value.strip() else value
@@ -162,6 +168,7 @@ def _in_roles_of_their_own(turns: tuple[RowTurn, ...]) -> tuple[RowTurn, ...]:
 class RowCase(_Lenient):
     """The case of a dialogue, as ``hipo show --format json`` writes it."""
 
+    id: Any = None
     scenario: str | None = None
     fact: str | None = None
     goal: str | None = None
@@ -171,9 +178,9 @@ class RowCase(_Lenient):
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
 
-def _case(value: object) -> object:
-    """Take the id of a case for no case."""
-    return {} if isinstance(value, str) else value
+def _long_form(value: object) -> object:
+    """Take what stands in place of a case for its id: a word, a number or nothing."""
+    return {"id": value} if value is None or isinstance(value, str | int) else value
 
 
 class ImportRow(_Lenient):
@@ -188,8 +195,10 @@ class ImportRow(_Lenient):
         None, validation_alias=AliasChoices("id", "dialogue_id", "conversation_id")
     )
     """What it is called where it comes from."""
-    case: Annotated[RowCase, BeforeValidator(_case)] = RowCase()
-    """The case in the long form; a mere id, as rows of a set have, says nothing here."""
+    case: Annotated[RowCase, BeforeValidator(_long_form)] = RowCase()
+    """The case in the long form; a mere id, as rows of a set have, says nothing but whose row it is."""
+    arm: Any = None
+    """As rows of a set and ``hipo show --format json`` have it."""
     scenario: str | None = None
     """Id of a scenario of the library or of ``--scenario-dir``."""
     fact: str | None = None
@@ -268,13 +277,9 @@ class ImportRow(_Lenient):
 
     @property
     def names(self) -> Mapping[RoleKey, str]:
-        """What its speakers are called: as it is written where their ids are spelled in another way."""
-        written = {
-            turn.role: turn.called
-            for turn in self.turns
-            if not turn.called.isascii() or turn.role != _role_called(turn.called)
-        }
-        return {role: written.get(role) or role.replace("_", " ") for role in self.speakers}
+        """What its speakers are called where they first speak."""
+        first = {turn.role: turn.called for turn in reversed(self.turns)}
+        return {role: name_of(role, first[role]) for role in self.speakers}
 
     @property
     def is_pair(self) -> bool:
@@ -310,7 +315,8 @@ class ImportRow(_Lenient):
     def variation(self) -> Mapping[str, str]:
         """What is to be told apart: the name of its source, and axes that a run of hipo drew."""
         told = self.case.variation
-        by_hipo = "case" in self.model_fields_set  # then its id is one of ours
+        arm = self.arm.get("id") if isinstance(self.arm, Mapping) else self.arm
+        by_hipo = f"{self.id}/".startswith(f"{self.case.id}/{arm}/")
         return told if by_hipo or not self.id else {**told, SOURCE: self.id}
 
     @property

@@ -106,6 +106,8 @@ class Situation:
     background: str
     names: Mapping[str, str]
     """By role, what people are called; who is not in ``speaking`` only listens."""
+    written: Mapping[str, str]
+    """By name, how it is written where its capitals tell nobody apart."""
     speaking: tuple[str, ...]
     """The roles that say something, in the order in which they begin."""
     labelled: tuple[str, ...]
@@ -123,7 +125,7 @@ class Situation:
 def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     """Return the scenario of an imported dialogue in which any roles speak in any order.
 
-    Dialogues of which the same is known share one.
+    Dialogues of which the same is known share one, in which people are called as in the first of them.
     """
     keys = told.keys
     labelled, speaking = ({keys[role] for role in some} for some in (told.labelled, told.speaking))
@@ -135,11 +137,12 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
             "tags": [told.tag] if told.tag else [],
             "roles": {
                 keys[role]: {
-                    **_role(name, "Takes part in the dialogue.", "say what is said"),
+                    **_role(called, "Takes part in the dialogue.", "say what is said"),
                     "labelled": keys[role] in labelled,
                     "speaks": keys[role] in speaking,
                 }
                 for role, name in told.names.items()
+                for called in (told.written.get(name, name),)
             },
             "flow": [
                 {

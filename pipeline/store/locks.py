@@ -8,9 +8,9 @@ import re
 import time
 from pathlib import Path
 
-from pipeline.store.own_files import NO_FOLLOW, open_own
+from pipeline.store.own_files import NO_FOLLOW, open_own, right_to_write
 from scenarios.errors import DISK_FULL, HipoError, NoRoom, UsageError
-from scenarios.text_file import real_path, typed_path
+from scenarios.text_file import real_path
 
 LOCK = "run.lock"
 MOUNTS = Path("/proc/mounts")
@@ -52,6 +52,8 @@ class RunLock:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
         except OSError as error:
+            if list(folder.iterdir()) == [path]:  # no run has begun here, and none can
+                path.unlink()
             os.close(self._file)  # or nobody could take the lock as long as this process lives
             raise _unwritable(path, error) from error
 
@@ -65,13 +67,12 @@ class RunLock:
 
 def _unwritable(path: Path, error: OSError) -> HipoError:
     message = f"{path} cannot be written: {error.strerror}"
-    elsewhere = "or choose another folder (-o)"
+    elsewhere = "choose another folder (-o)"
     if error.errno in DISK_FULL:
-        return NoRoom(message, f"free some space on the disk of {path.parent}, {elsewhere}")
+        return NoRoom(message, f"free some space on the disk of {path.parent}, or {elsewhere}")
     if isinstance(error, IsADirectoryError):
         return UsageError(message, "it has to be a file: move the folder away")
-    right = f"give yourself the right (chmod u+rwX {typed_path(path.parent)} {typed_path(path)})"
-    return UsageError(message, f"{right}, {elsewhere}")
+    return UsageError(message, right_to_write(path, elsewhere))
 
 
 def _acquired(file: int) -> bool:

@@ -14,22 +14,18 @@ from pipeline.store.migrations import migrate
 from pipeline.store.sqlite import connect, connect_readonly, explained
 from pipeline.store.texts import TextTable
 from pipeline.store.writer import PATIENCE_S, Writer
-from scenarios.errors import UsageError
+from scenarios.atomic_files import made_folder
 
 
 def locked(folder: Path) -> RunLock:
-    """Return the lock of a folder, which is made if need be.
+    """Return the lock of a folder, which is made if need be; nothing is left where that fails.
 
     Raises:
         UsageError: the folder cannot be written, or another process holds its lock.
+        NoRoom: no room is left for it.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with made_folder(folder):
         return RunLock(folder)
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written: {error.strerror}", "choose another folder (-o)"
-        ) from error
 
 
 class OpenDatabase:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from scenarios.errors import UsageError
+from scenarios.text_file import typed_path
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 """For :func:`os.open`: refuse a link; nothing where the system does not know it."""
@@ -75,3 +77,11 @@ def open_own(path: Path, flags: int) -> int:
     """
     refuse_link(path)
     return os.open(path, flags | NO_FOLLOW | os.O_CLOEXEC, 0o644)
+
+
+def right_to_write(path: Path, else_do: str) -> str:
+    """Return what the user can do where a file of a run may not be written: get the right, or else."""
+    with suppress(OSError):
+        if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
+            return f"its disk is mounted for reading alone: {else_do}"
+    return f"give yourself the right (chmod u+rwX {typed_path(path.parent)} {typed_path(path)}), or {else_do}"

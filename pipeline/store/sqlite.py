@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from pipeline.store.own_files import refuse_link, refuse_links_beside
+from pipeline.store.own_files import refuse_link, refuse_links_beside, right_to_write
 from scenarios.errors import HipoError, NoRoom, UsageError
 from scenarios.text_file import real_path, typed_path
 
@@ -220,7 +220,7 @@ def unusable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> HipoError
             "end what holds it (a database browser, a backup), then the same command",
         )
     if code in _DENIED:
-        return StoreUnusable(f"{path} {_denied(path)}", _permission(path))
+        return StoreUnusable(f"{path} {_denied(path)}", right_to_write(path, "work on a copy"))
     if code in _NO_ROOM:
         return NoRoom(f"{path} cannot be used: {error}", no_room(path))
     return damaged(path, str(error))
@@ -241,7 +241,7 @@ def why_not_written(path: Path, error: sqlite3.Error) -> str:
     if code in _BUSY:
         return "end what locks it (a database browser, a backup), then the same command"
     if code in _DENIED:
-        return _permission(path)
+        return right_to_write(path, "work on a copy")
     return no_room(path)
 
 
@@ -308,7 +308,3 @@ def _denied(path: Path) -> str:
     except OSError as error:
         return f"cannot be read: {(error.strerror or str(error)).lower()}"
     return "cannot be written"
-
-
-def _permission(path: Path) -> str:
-    return f"give yourself the right (chmod u+rwX {typed_path(path.parent)} {typed_path(path)}), or work on a copy"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,11 @@ class LabelAgreement:
     """Krippendorff's, where all other labels are one."""
     alpha_interval: Interval | None
     note: str = ""
+
+
+def drawn_units(rows: Iterable[LabelAgreement]) -> Literal["dialogues", "items"]:
+    """Return what intervals draw: dialogues, or items where no dialogue has several."""
+    return "dialogues" if any(row.dialogues < row.items for row in rows) else "items"
 
 
 def label_agreement_table(

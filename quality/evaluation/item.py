@@ -29,6 +29,8 @@ class EvaluationItem:
     case: str
     """Items of a case share words."""
     scenario: str
+    facts: tuple[str, ...] = ()
+    """Ids of the fact of its case and of another that is shown; none where these are not known."""
     arm: str = ""
     category: str = ""
     tags: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from quality.review.outgoing import ISSUE, LEAD, Incoming, dimensions_of, split_name
 from quality.review.spreadsheet import OPINION, columns
 from quality.tables.formulas import is_number, original
-from quality.tables.header import SEPARATOR, SHOWN
+from quality.tables.header import SEPARATOR, SHOWN, SHOWN_WORDS
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
 
@@ -35,6 +35,7 @@ class _AnswerTable:
     def __init__(self, scheme: Scheme, file: str) -> None:
         self.found: dict[tuple[str, str], Incoming] = {}
         self.problems: list[Problem] = []
+        self._answered: set[tuple[str, ...]] = set()
         self._scheme = scheme
         self._file = file
 
@@ -72,8 +73,10 @@ class _AnswerTable:
         answered = [d for d in dimensions_of(self._scheme) if cells.get(d.id)]
         opinion = {name: cells[name] for name in OPINION if cells.get(name)}
         lead_s = float(cells[LEAD]) if is_number(cells.get(LEAD, "")) else 0.0
-        if not answered and not opinion and not lead_s:
-            return  # a row nobody has filled in yet
+        is_filled_in = bool(answered or opinion or lead_s)
+        if not is_filled_in or tuple(row) in self._answered:
+            return  # not yet; or the same once more, whose seconds are no further ones
+        self._answered.add(tuple(row))
         place = split_name(cells.get("item", ""))
         if place is None:
             self._wrong(line, "item", repr(cells.get("item", "")), "case/arm#turn")
@@ -84,6 +87,7 @@ class _AnswerTable:
             return
         item, turn = place
         sheet = self.found.setdefault((item, annotator), Incoming(item, annotator, line))
+        sheet.shown += [(turn, x, cells[x], line) for x in SHOWN_WORDS if cells.get(x)]
         for dimension in answered:
             key = (turn if dimension.level != "dialogue" else None, dimension.id)
             text = cells[dimension.id]

@@ -77,6 +77,8 @@ class Incoming:
     """Line or task of each label, and of each field of an opinion."""
     opinion: dict[str, str] = field(default_factory=dict)
     lead_s: float = 0.0
+    shown: list[tuple[int | None, str, str, int]] = field(default_factory=list)
+    """What the file shows beside answers: turn, column of ``SHOWN_WORDS``, cell, and its line."""
 
 
 def outgoing(

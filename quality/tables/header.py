@@ -43,7 +43,9 @@ ASIDE: Final = (
 """Columns that say more about an item and are never answers."""
 REVIEW: Final = ("item", "scenario", "category", "utterance", "annotator", "note", "lead_s")
 """Columns that stand together in the sheets of ``hipo review export --to csv`` alone."""
-SHOWN: Final = ("the scene", "private fact", "whole dialogue", "possible answers")
+SHOWN_WORDS: Final = ("utterance", "whole dialogue")
+"""Columns of such a sheet that tell which row is about what, whatever its id says."""
+SHOWN: Final = ("the scene", "private fact", SHOWN_WORDS[1], "possible answers")
 """What somebody who fills in such a sheet has to see. No dimension can be called so: ids have no space."""
 REVIEW_ASIDE: Final = (
     "scenario", "category", "issue", "issue_reason", "scenario_problem", "lead_s", *SHOWN,

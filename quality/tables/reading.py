@@ -161,13 +161,13 @@ class _TableReader:
     def _texts(self, file: FileOfRows, found: Layout, record: Record) -> Iterator[TableTurn]:
         for text, column, role_column in found.texts:
             at = (record.row, record.line)
-            role = text.role
+            role, called = text.role, ""
             if role_column is not None:
                 written = name_in(record.cells.get(role_column))
                 known = {folded(name): meant for name, meant in text.roles.items()}
                 role = known.get(folded(written), "")
                 if not role:
-                    role = written.casefold() or SOMEBODY
+                    role, called = written.casefold() or SOMEBODY, written
                     done = f"called the role {role!r}"
                     if text.roles:
                         file.odd("unknown_role", shown(written), done, at=at, column=role_column)
@@ -175,7 +175,7 @@ class _TableReader:
             said = "" if is_blank(raw) else str(raw).strip()
             if not said:
                 file.odd("no_text", "an empty cell", "a turn without words", at=at, column=column)
-            yield TableTurn(role or SOMEBODY, said)
+            yield TableTurn(role or SOMEBODY, said, called)
 
     def _is_new(self, row: _TableRow) -> bool:
         """Tell whether a row is another one than those before; repeated rows are noted.

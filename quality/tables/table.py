@@ -31,6 +31,8 @@ class TableTurn:
 
     role: str
     text: str
+    called: str = ""
+    """The role as a cell has it, in its capitals; empty where the map names it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -181,8 +181,8 @@ async def _verify(store: RunStore, played: Dialogue, number: int, words: str) ->
 ANSWERS = {"ann": ("Inform", "Convince", "Inform"), "bob": ("Inform", "Convince", "Affect")}
 
 
-def let_people_answer(folder: Path) -> None:
-    """Let two people review three dialogues of a run, each changing an answer once."""
+def let_people_answer(folder: Path, turns: Sequence[int] = (3,)) -> None:
+    """Let two people review turns of three dialogues of a run, each changing an answer once."""
     connection = sqlite3.connect(folder / "run.sqlite")
     insert = connection.execute
     insert("insert into studies values (1, 's', 'review', 2, 0, '{}', 0)")
@@ -198,7 +198,8 @@ def let_people_answer(folder: Path) -> None:
                    " origin) values (?, ?, ?, 'done', 0, 0, 'x')", (number, item, person))  # fmt: skip
             for revision, value in ((1, "Motivate"), (2, label)):
                 add_pass(connection, item, LabelSource("human", code, "s"),
-                         [LabelRow(3, "intention", value)], at=revision)  # fmt: skip
+                         [LabelRow(turn, "intention", value) for turn in turns],
+                         at=revision)  # fmt: skip
     connection.commit()
     give_names(folder, connection, ANSWERS)
     connection.close()

@@ -178,7 +178,7 @@ def test_where_each_scenario_has_one_tag_splits_have_all_tags_alike():
         by="scenario",
         fractions=(0.5, 0.25, 0.25),
         seed=3,
-        spread={"tag": tags},
+        tags=tags,
     )
     found = Counter((split, tags[scenario]) for scenario, split in plan.groups.items())
     for split, share in (("train", 0.5), ("validation", 0.25), ("test", 0.25)):

@@ -12,6 +12,7 @@ from hipo.app.evaluation.source import load_items
 from hipo.app.running.watching import Watcher
 from hipo.app.train import TunedModel
 from outputs.kinds.aspects import TASK_OF
+from outputs.kinds.split_shares import SplitBy
 from outputs.kinds.system_prompt import SHORT
 from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock
@@ -22,6 +23,7 @@ from outputs.training.training_set import TrainingSet
 from outputs.training.tuning_results import RESULTS, check_unseen, tuning_results
 from prompts.tasks.model import Task
 from prompts.tasks.registry import load_task
+from quality.evaluation.item import EvaluationItem
 from scenarios.atomic_files import write_text
 from scenarios.errors import RunError
 from scenarios.text_file import typed_path
@@ -50,8 +52,8 @@ class TuningQuestion:
     def check(self, rows: TrainingSet) -> int:
         """Return how many scenarios of the items were trained on; nothing is asked.
 
-        Of a set that is divided by dialogue those may be of scenarios that were trained on whose own
-        dialogue was not.
+        Of a set that is divided by dialogue or fact those may be of scenarios that were trained on whose
+        own dialogue or fact was not.
 
         Raises:
             UsageError: some were and must not be, or there are no such items or tasks.
@@ -59,15 +61,19 @@ class TuningQuestion:
         items = load_items(self.source)
         for task in self.tasks:
             items.for_task(load_task(task, items.scheme))
-        by_dialogue = rows.split_by == "dialogue"
-        if by_dialogue:
-            dialogues = (f"{item.scenario}/{item.case}" for item in items.items)
-            check_unseen(
-                rows.groups_learnt, dialogues, allowed=self.allow_overlap, what=rows.split_by
-            )
-        scenarios = (item.scenario for item in items.items)
-        allowed = self.allow_overlap or by_dialogue
-        return check_unseen(rows.scenarios_learnt, scenarios, allowed=allowed)
+        parts = [(item.scenario, _parts_of(item, rows.split_by)) for item in items.items]
+        groups = (f"{scenario}/{part}" for scenario, some in parts for part in some)
+        check_unseen(rows.groups_learnt, groups, allowed=self.allow_overlap, what=rows.split_by)
+        whole = (scenario for scenario, some in parts if not some)
+        check_unseen(rows.scenarios_learnt, whole, allowed=self.allow_overlap)
+        return check_unseen(rows.scenarios_learnt, (name for name, _ in parts), allowed=True)
+
+
+def _parts_of(item: EvaluationItem, by: SplitBy) -> tuple[str, ...]:
+    """Return what of its scenario may not be in two splits; nothing where that is all of it, or unknown."""
+    if by == "dialogue":
+        return (item.case,)
+    return item.facts if by == "fact" else ()
 
 
 def task_as_trained(name: str, rows: TrainingSet) -> Task:

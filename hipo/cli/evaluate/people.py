@@ -15,6 +15,7 @@ from hipo.app.runs.folders import find_run
 from hipo.cli.evaluate.scores import scores_as_text
 from hipo.cli.main import RUN, command_app
 from hipo.cli.metrics.intention_text import accuracy_as_text, cells_as_json, choices_as_text
+from hipo.cli.reports.label_agreement import bounds
 from hipo.cli.terminal.console import Format, columns, number, plain, write_json
 from hipo.cli.terminal.errors import ExitCode
 from quality.evaluation.choices import ChosenLabel, choices
@@ -143,10 +144,7 @@ def _soft(one: SoftScore) -> list[str]:
 
 def _bounded(estimate: ClusteredEstimate) -> tuple[str, str]:
     value, near = estimate.value, estimate.by_case
-    return (
-        "" if value is None else f"{value:.3f}",
-        "" if near is None else f"{near.low:.3f} to {near.high:.3f}",
-    )
+    return "" if value is None else f"{value:.3f}", bounds(near)
 
 
 def _kappas(table: KappaByGroup) -> str:

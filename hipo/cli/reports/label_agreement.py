@@ -27,31 +27,30 @@ def label_as_json(row: LabelAgreement) -> dict[str, Any]:
     )
 
 
-def labels_text(rows: Sequence[LabelAgreement], digits: int = 3) -> str:
+def labels_text(rows: Sequence[LabelAgreement]) -> str:
     """Return a table of the labels that somebody gave, and below it which nobody gave."""
     if not rows:
         return ""
-    from quality.agreement.labels import UNUSED  # noqa: PLC0415 - statistics
+    from quality.agreement.labels import UNUSED, drawn_units  # noqa: PLC0415 - statistics
 
     given = [row for row in rows if row.answers]
     cells = [
         [
             row.dimension,
             row.label,
-            figure(row.specific, digits),
-            bounds(row.specific_interval, digits),
-            figure(row.alpha, digits),
-            bounds(row.alpha_interval, digits),
+            figure(row.specific),
+            bounds(row.specific_interval),
+            figure(row.alpha),
+            bounds(row.alpha_interval),
             str(row.answers),
             str(row.dialogues),
             f"{row.annotators} of {row.of_annotators}",
         ]
         for row in given
     ]
-    drawn = "dialogues" if any(row.dialogues < row.items for row in rows) else "items"
     header = [
         "dimension", "label", "specific", "95% interval", "alpha", "95% interval", "answers",
-        drawn, "given by",
+        drawn_units(rows), "given by",
     ]  # fmt: skip
     notes: dict[str, list[str]] = {}
     for row in rows:
@@ -83,11 +82,11 @@ def drawn_text(rows: Iterable[AgreementRow], *, in_dialogues: bool) -> str:
     return said
 
 
-def figure(value: float | None, digits: int = 3) -> str:
-    """Return a figure with so many decimals."""
-    return "undefined" if value is None else f"{value:.{digits}f}"
+def figure(value: float | None) -> str:
+    """Return a figure as every table of agreement has it."""
+    return "undefined" if value is None else f"{value:.3f}"
 
 
-def bounds(interval: Interval | None, digits: int = 3) -> str:
-    """Return an interval with so many decimals; empty where there is none."""
-    return "" if interval is None else f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
+def bounds(interval: Interval | None) -> str:
+    """Return an interval; empty where there is none."""
+    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"

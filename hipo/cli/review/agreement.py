@@ -9,7 +9,7 @@ import typer
 
 from hipo.app.runs.folders import find_run
 from hipo.cli.main import RUN
-from hipo.cli.reports.label_agreement import drawn_text, label_as_json, labels_text
+from hipo.cli.reports.label_agreement import bounds, drawn_text, figure, label_as_json, labels_text
 from hipo.cli.terminal.console import Format, columns, ends, plain, write_json
 from scenarios.plural import plural
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hipo.app.review.agreement import StudyAgreement
     from quality.agreement.comparisons import ReaderComparison
     from quality.human_readings import HumanReadings
-    from quality.statistics.bootstrap import Interval
 
 
 def print_agreement(
@@ -78,14 +77,14 @@ def _text(found: StudyAgreement) -> Iterator[str]:
     if not readings.readers:
         return
     rows = [
-        [row.dimension, row.statistic, _figure(row.value), _range(row.interval), str(row.items)]
+        [row.dimension, row.statistic, figure(row.value), bounds(row.interval), str(row.items)]
         for row in readings.agreement
     ]
     figures = columns(["dimension", "statistic", "value", "95% interval", "items"], rows)
     drawn = drawn_text(
         readings.agreement, in_dialogues=any(r.dialogues < r.items for r in readings.agreement)
     )
-    by_label = labels_text(readings.labels, digits=2)
+    by_label = labels_text(readings.labels)
     said = ["people with each other", figures, drawn, *notes_on(readings.agreement), by_label]
     yield "\n".join(part for part in said if part)
     if readings.against_gold:
@@ -112,20 +111,12 @@ def _table(compared: Sequence[ReaderComparison]) -> str:
             one.reader,
             one.other,
             one.dimension,
-            _figure(one.same),
-            _figure(one.kappa),
-            _range(one.interval),
+            figure(one.same),
+            figure(one.kappa),
+            bounds(one.interval),
             str(one.items),
         ]
         for one in compared
     ]
     header = ["person", "against", "dimension", "same", "Cohen kappa", "95% interval", "lines"]
     return columns(header, rows)
-
-
-def _figure(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
-
-
-def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.2f} to {interval.high:.2f}"

@@ -58,9 +58,9 @@ _VERDICTS = f"""
     from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
     where d.status = 'generated' and d.seq <= :dialogues and {_FILTERS} group by 1 order by 1"""  # noqa: S608
 _GROUPS = """
-    select c.scenario, {part}, c.goal, count(*)
+    select c.scenario, {part}, c.goal, count(*), c.language
     from dialogues d join cases c on c.seq = d.case_seq
-    where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
+    where d.status = 'generated' and d.seq <= ? group by 1, 2, 3, 5 order by 1, 2, 3, 5"""
 _LANGUAGES = """
     select distinct c.language from dialogues d join cases c on c.seq = d.case_seq
     where d.status = 'generated' and d.seq <= ? order by 1"""
@@ -150,6 +150,8 @@ class GroupTally:
     """None: ``label`` is the goal and dialogues are counted."""
     label: str
     n: int
+    language: str = ""
+    """Of the dialogues; labels are counted in all languages."""
 
 
 class CorpusReader:
@@ -238,9 +240,9 @@ class CorpusReader:
         return Counter(dict(self._reader.execute(_VERDICTS, fixed).fetchall()))
 
     def tallies(self, *, by_case: bool = False) -> list[GroupTally]:
-        """Count every generated dialogue by scenario, fact (or case) and goal, whatever the verdict."""
+        """Count generated dialogues by scenario, fact (or case), goal and language, whatever the verdict."""
         rows = self._reader.execute(_GROUPS.format(part=_part(by_case)), (self._dialogues,))
-        return [GroupTally(scenario, part, None, goal, n) for scenario, part, goal, n in rows]
+        return [GroupTally(scenario, part, None, *rest) for scenario, part, *rest in rows]
 
     def languages(self) -> list[str]:
         """Return the codes of the languages that there are dialogues in."""

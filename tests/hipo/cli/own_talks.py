@@ -103,3 +103,9 @@ def written_lines(folder: Path, talks: int = 12) -> Path:
     path = folder / "talks.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def rows_in(folder: str, split: str) -> list[dict[str, object]]:
+    """Return the rows of a split of an exported set."""
+    path = Path(folder) / "jsonl" / f"{split}.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -11,13 +11,15 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import pytest
 
 from pipeline.store import opening, run_store, sqlite, writer
 from pipeline.store.call_rows import CallRows
 from pipeline.store.merging import merge
+from pipeline.store.own_files import right_to_write
 from tests.hipo.cli.conftest import Hipo
 
 GENERATE = (
@@ -190,6 +192,48 @@ def test_a_run_that_finds_no_room_at_its_beginning_ends_like_one_in_its_middle(
     assert ended.code == 7, ended
     assert "database or disk is full" in ended.err
     assert ended.err.count("free some space on the disk of") == 1
+
+
+@pytest.mark.parametrize("call", ["open", "pwrite"])
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 7), (errno.EACCES, 2)])
+def test_a_run_that_cannot_begin_leaves_no_folder(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch, call: str, number: int, code: int
+) -> None:
+    def refused(*_: object) -> NoReturn:
+        raise OSError(number, os.strerror(number))
+
+    name = {"open": "open_own", "pwrite": "os.pwrite"}[call]
+    with monkeypatch.context() as changed:
+        changed.setattr(f"pipeline.store.locks.{name}", refused)
+        ended = hipo(*GENERATE)
+    assert ended.code == code, ended
+    assert "run.lock cannot be written" in ended.err
+    assert not Path("runs").exists()
+    assert hipo(*GENERATE).code == 0
+
+
+def test_a_folder_that_finds_no_room_is_no_mistake_of_the_user(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("scenarios.atomic_files.Path.mkdir", full)
+    ended = hipo(*GENERATE)
+    assert ended.code == 7, ended
+    assert "no space left on device" in ended.err
+
+
+def test_of_a_disk_for_reading_alone_no_right_is_to_be_got(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run.sqlite"
+    assert right_to_write(run, "work on a copy").startswith("give yourself the right (chmod u+rwX ")
+    told = SimpleNamespace(f_flag=os.ST_RDONLY)
+    monkeypatch.setattr("pipeline.store.own_files.os.statvfs", lambda _: told)
+    assert right_to_write(run, "work on a copy") == (
+        "its disk is mounted for reading alone: work on a copy"
+    )
 
 
 @pytest.mark.parametrize(

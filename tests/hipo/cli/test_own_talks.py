@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from outputs.training.training_set import read_training_set
 from quality.web.access import Access
 from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo
-from tests.hipo.cli.own_talks import SCHEME, written_lines, written_talks
+from tests.hipo.cli.own_talks import SCHEME, rows_in, written_lines, written_talks
 
 
 @pytest.fixture
@@ -25,11 +26,6 @@ def talks(hipo: Hipo) -> Hipo:
     told = hipo("import", "talks.csv", "--map", "map.yaml", "-o", "talks")
     assert told.code == 0, told.err
     return hipo
-
-
-def rows_in(folder: str, split: str) -> list[dict[str, object]]:
-    path = Path(folder) / "jsonl" / f"{split}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_imported_talks_without_a_situation_are_divided_one_by_one(talks: Hipo) -> None:
@@ -57,6 +53,60 @@ def test_imported_talks_without_a_situation_are_divided_one_by_one(talks: Hipo) 
     assert spoken["en"] == 2 * spoken["de"]
     splits = json.loads(Path("set/manifest.json").read_text())["splits"]
     assert Counter(splits.values()) == {"train": 6, "validation": 3, "test": 3}
+
+
+@pytest.mark.parametrize("about", [{}, {"scenario": "used_car", "fact": "guardrail"}])
+def test_languages_are_spread_where_dialogues_are_divided_one_by_one(
+    hipo: Hipo, about: dict[str, str]
+) -> None:
+    languages = ["en"] * 12 + ["de"] * 8 + ["fr"] * 4
+    lines = [
+        {
+            "messages": [
+                {"role": "user", "content": f"Was anything wrong with {number}?"},
+                {"role": "assistant", "content": f"Ask {number * 37} others {number} times."},
+            ],
+            "language": language,
+            **(about or {"background": "A market.", "fact": "The scales are bent."}),
+        }
+        for number, language in enumerate(languages)
+    ]
+    Path("lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert hipo("import", "lines.jsonl", "-o", "talks").code == 0
+    for seed in range(4):
+        asked = ("--splits", "50,25,25", "--split-by", "dialogue", "--seed", str(seed))
+        assert hipo("export", "talks", "--any", *asked, "-o", f"set-{seed}").code == 0
+        spoken = {
+            split: Counter(str(row["language"]) for row in rows_in(f"set-{seed}", split))
+            for split in ("train", "validation", "test")
+        }
+        assert spoken["train"] == {"en": 6, "de": 4, "fr": 2}
+        assert spoken["validation"] == spoken["test"] == {"en": 3, "de": 2, "fr": 1}
+
+
+def test_tags_are_spread_where_each_situation_has_one(hipo: Hipo) -> None:
+    table = written_talks(Path())
+    head, *lines = table.read_text("utf-8-sig").splitlines()
+    told = [
+        f"{line};Talk {place // 2} is held.;{'above' if place < 8 else 'peer'}"
+        for place, line in enumerate(lines)
+    ]
+    table.write_text("\n".join([f"{head};scene;power", *told]) + "\n", encoding="utf-8")
+    how = Path("map.yaml")
+    context = "context: {situation: scene, tag: power, language: lang}"
+    how.write_text(re.sub("context: .*", context, how.read_text("utf-8")))
+    assert hipo("import", "talks.csv", "--map", "map.yaml", "-o", "talks").code == 0
+    for seed in range(4):
+        asked = ("--splits", "50,25,25", "--to", "benchmark", "--seed", str(seed))
+        assert hipo("export", "talks", "--any", *asked, "-o", f"set-{seed}").code == 0
+        tags = {
+            split: Counter(
+                {row["case"]: str(row["tags"]) for row in rows_in(f"set-{seed}", split)}.values()
+            )
+            for split in ("train", "validation", "test")
+        }
+        assert tags["train"] == {"['above']": 2, "['peer']": 4}
+        assert tags["validation"] == tags["test"] == {"['above']": 1, "['peer']": 2}
 
 
 def test_talks_that_were_held_out_one_by_one_are_unseen(talks: Hipo) -> None:
@@ -98,141 +148,6 @@ def test_generated_dialogues_are_not_divided_one_by_one(offline: Hipo, hipo: Hip
     )
     assert refused.code == 2
     assert "for imported dialogues" in refused.err
-
-
-def test_two_people_whose_names_have_no_latin_letters_stay_two(hipo: Hipo) -> None:
-    table = written_talks(Path(), 1)
-    said = (
-        table.read_text("utf-8-sig")
-        .replace(";client;", ";العميل;")
-        .replace(";helper;", ";المستشار;")
-    )
-    table.write_text(said, "utf-8")
-    Path("chats.yaml").write_text(SCHEME.replace("    of: [client, helper]\n", ""))
-    assert hipo("import", "talks.csv", "--map", "map.yaml", "-o", "talks").code == 0
-    [one] = hipo("show", "talks", "--format", "json").data
-    turns = hipo("show", "talks", one["id"], "--format", "json").data["turns"]
-    assert len({turn["role"] for turn in turns}) == 2
-    line = {
-        "messages": [
-            {"role": name, "content": "Ja.", "labels": {"act": "Rat"}}
-            for name in ("Käufer", "Продавец")
-        ]
-    }
-    Path("lines.jsonl").write_text(json.dumps(line))
-    told = hipo("import", "lines.jsonl", "--scheme", "chats.yaml", "-o", "lines")
-    assert told.code == 0, told.err
-    [one] = hipo("show", "lines", "--format", "json").data
-    shown = hipo("show", "lines", one["id"]).out
-    assert "Käufer" in shown
-    assert "Продавец" in shown
-
-
-_ALIKE = pytest.mark.parametrize(
-    "names",
-    [
-        ("José", "Jose"),
-        ("A+", "A-"),
-        ("👩", "👨"),
-        ("Ann 👩", "Ann 👨"),
-        ("x" * 70 + "a", "x" * 70 + "b"),
-    ],
-    ids=["accents", "signs", "pictures", "letters and pictures", "long"],
-)
-
-
-@_ALIKE
-def test_people_of_one_table_whose_names_would_be_spelled_alike_stay_two(
-    hipo: Hipo, names: tuple[str, str]
-) -> None:
-    table = written_talks(Path(), 1)
-    said = table.read_text("utf-8-sig")
-    for before, after in zip(("client", "helper"), names, strict=True):
-        said = said.replace(f";{before};", f";{after};")
-    table.write_text(said, "utf-8")
-    Path("chats.yaml").write_text(SCHEME.replace("    of: [client, helper]\n", ""))
-    assert hipo("import", "talks.csv", "--map", "map.yaml", "-o", "talks").code == 0
-    _speak(hipo, names)
-
-
-@_ALIKE
-def test_people_of_a_json_line_whose_names_would_be_spelled_alike_stay_two(
-    hipo: Hipo, names: tuple[str, str]
-) -> None:
-    said = [{"role": name, "content": "Yes.", "labels": {"act": "Rat"}} for name in names]
-    _imported_line(hipo, {"messages": said})
-    _speak(hipo, names)
-
-
-def _imported_line(hipo: Hipo, *lines: dict[str, object]) -> None:
-    Path("chats.yaml").write_text(SCHEME.replace("    of: [client, helper]\n", ""))
-    Path("lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    told = hipo("import", "lines.jsonl", "--scheme", "chats.yaml", "-o", "talks")
-    assert told.code == 0, told.err
-
-
-def _speak(hipo: Hipo, names: tuple[str, str]) -> None:
-    """Assert that two people speak in the one dialogue, and are called as they are."""
-    assert hipo("export", "talks", "--any", "--to", "turns", "-o", "set").code == 0
-    first, second = rows_in("set", "train")
-    assert first["role"] != second["role"]
-    spoken = (str(first["speaker"]).casefold(), str(second["speaker"]).casefold())
-    assert spoken == tuple(map(str.casefold, names))
-
-
-def test_a_name_in_other_capitals_is_the_same_person(hipo: Hipo) -> None:
-    said = [
-        {"role": name, "content": "Yes.", "labels": {"act": "Rat"}}
-        for name in ("Judge Smith", "judge-smith", "JUDGE_SMITH")
-    ]
-    _imported_line(hipo, {"messages": said})
-    assert hipo("export", "talks", "--any", "--to", "turns", "-o", "set").code == 0
-    assert {row["role"] for row in rows_in("set", "train")} == {"judge_smith"}
-
-
-def test_labelled_speakers_are_named_as_they_are_written_and_stand_in_one_line(hipo: Hipo) -> None:
-    said = [{"role": name, "content": "Yes."} for name in ("Mül\nler", "Judge Smith", "user")]
-    _imported_line(hipo, {"messages": said, "labelled": ["Mül\nler", "Judge Smith"]})
-    assert hipo("export", "talks", "--any", "--to", "dialogues", "-o", "set").code == 0
-    [row] = rows_in("set", "train")
-    assert row["people"][0]["name"] == "Mül ler"
-    assert hipo("verify", "talks", "--judge", "offline/judge", "--dry-run").code == 0
-
-
-def test_people_of_other_names_are_another_situation(hipo: Hipo) -> None:
-    said = [
-        {"role": name, "content": "Yes.", "labels": {"act": "Rat"}}
-        for name in ("user", "assistant")
-    ]
-    _imported_line(
-        hipo,
-        {"messages": said, "initiator": "a nurse"},
-        {"messages": said, "initiator": "a judge"},
-    )
-    assert hipo("export", "talks", "--any", "-o", "set").code == 0
-    people = {row["people"][0]["name"] for row in rows_in("set", "train")}
-    assert people == {"a nurse", "a judge"}
-
-
-def test_a_number_names_the_dialogue_that_is_called_so_not_one_whose_id_begins_so(
-    hipo: Hipo,
-) -> None:
-    lines = [
-        {
-            "id": number,
-            "messages": [{"role": "a", "content": f"Number {number}.", "labels": {"act": "Rat"}}],
-        }
-        for number in [*range(1, 10), "x/1"]
-    ]
-    _imported_line(hipo, *lines)
-    for number in range(1, 10):
-        assert f"Number {number}." in hipo("show", "talks", str(number)).out
-        assert hipo("verdict", "talks", str(number), "discarded", "--note", "odd").code == 0
-    listed = hipo("show", "talks", "--verdict", "discarded", "--format", "json").data
-    assert len(listed) == 9
-    whole = next(one["id"] for one in listed)
-    assert hipo("show", "talks", whole[:8]).code == 0
-    assert hipo("show", "talks", whole).code == 0
 
 
 def test_rows_of_a_set_of_imported_dialogues_name_the_way_back(talks: Hipo) -> None:

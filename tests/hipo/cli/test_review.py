@@ -143,6 +143,27 @@ def test_a_report_of_what_only_people_decided_names_no_policy(hipo: Hipo, run: P
     assert "()" not in page
 
 
+def test_figures_of_a_review_are_written_as_those_of_agreement(hipo: Hipo, run: Path) -> None:
+    sheet = ("--to", "csv", "--blank", "--all", "--per-item", "2", "-o", "sheet.csv")
+    hipo("review", "export", str(run), *sheet)
+    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as file:
+        items = [row["item"] for row in csv.DictReader(file) if "#" in row["item"]]
+    labels = ("Quality", "Quantity", "Quality")
+    rows = "".join(
+        f"{item},{person},{labels[(place + step * (place % 3)) % 3]}\n"
+        for place, item in enumerate(items)
+        for step, person in enumerate(("Ada", "Bea"))
+    )
+    Path("in.csv").write_text(f"item,annotator,veracity\n{rows}")
+    assert hipo("review", "import", str(run), "in.csv").code == 0
+    told, whole = (
+        hipo(*words, str(run)).out for words in (("review", "agreement"), ("agreement",))
+    )
+    figures = [line.split() for line in told.splitlines() if line.startswith("veracity")]
+    assert figures
+    assert all(row in [line.split() for line in whole.splitlines()] for row in figures)
+
+
 def test_a_misspelt_study_is_named_and_not_begun(hipo: Hipo, run: Path) -> None:
     assert hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "main").code == 0
     refused = hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "mian")

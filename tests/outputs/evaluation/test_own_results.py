@@ -355,6 +355,14 @@ def test_a_corpus_made_as_the_papers_stands_below_it_without_a_macro_f1_of_the_g
         "cumulative intention F1",
         "conversation goal accuracy",
     }
+    stands = {
+        f"{column.task} {column.dimension} {column.metric}"
+        for place, column in enumerate(table.columns)
+        if own[0].bounds(place) is not None
+    }
+    assert stands == filled
+    assert not any(row.intervals for row in printed.rows)
+    assert table.drawn == "scenarios"
     marks = result_marks(table)
     assert marks == result_marks(printed)
     assert any("no mean over its two labels" in note for note in table.notes)

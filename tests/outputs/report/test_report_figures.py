@@ -253,6 +253,22 @@ def test_people_agree_as_they_answered_last_and_are_not_named(tmp_path):
     assert (labels["Affect"][0], labels["Affect"][-1]) == ("0.00", "1 of 2")
 
 
+@pytest.mark.parametrize(
+    ("turns", "units", "drawn"),
+    [((3,), "items", "items one by one"), ((3, 5), "dialogues", "whole dialogues")],
+)
+def test_labels_of_people_are_counted_by_what_intervals_draw(tmp_path, turns, units, drawn):
+    folder = reported_run(tmp_path / "reviewed")
+    let_people_answer(folder, turns)
+    found = section(parsed(page_of(folder)), "agreement")
+    heads = [
+        [words_of(cell) for cell in row.iter(f"{XHTML}th")] for row in found.iter(f"{XHTML}tr")
+    ]
+    (head,) = [head for head in heads if "specific" in head]
+    assert head[-2:] == [units, "given by"]
+    assert f"Intervals draw {drawn}." in words_of(found)
+
+
 async def second_opinion(folder):
     with RunStore.open(folder) as store:
         for dialogue in list(store.dialogues()):

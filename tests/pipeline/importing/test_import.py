@@ -127,6 +127,16 @@ def test_what_hipo_shows_can_be_imported_and_is_the_same(write, tmp_path):
     assert one.turns[3].tactic[0].rationale == "it was"
 
 
+@pytest.mark.parametrize(
+    "more", [{"case": "State v. Smith"}, {"case": 7}, {"case": None}, {"case": {"court": "High"}},
+             {"case": "trial", "arm": "left"}],
+)  # fmt: skip
+def test_a_name_stays_whatever_others_call_a_case(write, tmp_path, more):
+    (one,) = imported(write({"id": "trial/1", "messages": talk("a", "b"), **CAR, **more}),
+                      tmp_path / "run")  # fmt: skip
+    assert one.case.variation == (("source", "trial/1"),)
+
+
 def test_of_a_scene_with_other_roles_the_scenario_says_whose_words_are_judged(write, tmp_path):
     said = [("courier", "Let me through."), ("rival", "Why?"), ("courier", "I was first.")]
     turns = [{"role": role, "text": text, "labels": {"correct": None}} for role, text in said]
@@ -240,7 +250,7 @@ def test_names_that_differ_in_accents_or_signs_alone_are_two_people(write, tmp_p
     with RunStore.open(tmp_path / "run", readonly=True) as store:
         scenario = load_material(store).scenarios[one.case.scenario]
     called = {key: role.name for key, role in scenario.roles.items()}
-    assert [called[role].casefold() for role in roles] == [name.casefold() for name in names]
+    assert [called[role] for role in roles] == list(names)
 
 
 @pytest.mark.parametrize("names", [("Judge Smith", "judge_smith"), ("Jose\u0301", "José")])

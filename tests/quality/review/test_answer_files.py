@@ -21,8 +21,9 @@ from quality.review.export_argilla import dataset_settings, records, user_id
 from quality.review.export_label_studio import labelling_config, tasks
 from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
-from quality.review.outgoing import Outgoing
+from quality.review.outgoing import Incoming, Outgoing
 from quality.review.spreadsheet import answer_lines, blank_lines
+from scenarios.errors import InputError
 from scenarios.reviews import Sheet
 from tests.quality.review.cei_run import make_cei_run
 from tests.quality.review.open_study import NOTE, Room
@@ -152,6 +153,64 @@ def test_a_sheet_to_fill_in_shows_what_the_page_shows_and_comes_back(run: Path, 
 def _with_turns(room: Room) -> list[tuple[Any, int]]:
     turns = {d.item.id: len(d.exhibit.targets) for d in room.dialogues()}
     return [(sheet, turns[sheet[0]]) for sheet in room.sheets()]
+
+
+def _filled_in(room: Room) -> list[dict[str, str]]:
+    """Return the rows of a blank sheet as Ada returns them, each with an answer and two seconds."""
+    text = "".join(blank_lines(room.scheme, room.study, room.dialogues()))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for row in rows:
+        column, offered = row["possible answers"].splitlines()[0].split(": ")
+        row |= {column: offered.split(", ")[0], "annotator": "Ada", "lead_s": "2"}
+    return rows
+
+
+def _returned(room: Room, rows: list[dict[str, str]]) -> list[Incoming]:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return read_csv(out.getvalue(), room.scheme, "f")
+
+
+def test_sorted_and_repeated_rows_change_nothing(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        rows = _filled_in(room)
+        as_sent = {sheet.item: sheet for sheet in _returned(room, rows)}
+        odd = sorted([*rows, *rows[:7]], key=lambda row: (row["utterance"], row["item"]))
+        for sheet in _returned(room, odd):
+            sent = as_sent[sheet.item]
+            assert (sheet.labels, sheet.lead_s) == (sent.labels, sent.lead_s)
+        assert room.bring_in(_returned(room, odd)).outcomes == {"added": 10}
+
+
+@pytest.mark.parametrize("what", ["turns", "dialogues", "all ids"])
+def test_ids_that_came_apart_from_their_rows_are_told(run: Path, what: str) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        rows = _filled_in(room)
+        if what == "all ids":  # one column sorted alone
+            for row, item in zip(rows, sorted(row["item"] for row in rows), strict=True):
+                row["item"] = item
+        else:
+            some = [row for row in rows if ("#" in row["item"]) == (what == "turns")][:2]
+            some[0]["item"], some[1]["item"] = some[1]["item"], some[0]["item"]
+        with pytest.raises(InputError) as caught:
+            room.bring_in(_returned(room, rows))
+        assert room.sheets() == []
+    assert {problem.field for problem in caught.value.problems} & {"utterance", "whole dialogue"}
+    assert "put the ids of the exported sheet back" in str(caught.value)
+
+
+def test_signs_that_a_program_lost_are_no_other_words(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        rows = _filled_in(room)
+        for row in rows:
+            row["utterance"] = row["utterance"].replace("'", "\u2019").replace(".", " \ufffd")
+            row["whole dialogue"] = ""
+        assert room.bring_in(_returned(room, rows)).outcomes == {"added": 10}
 
 
 def test_other_tools_say_who_is_there_and_who_knows_the_fact(run: Path) -> None:
