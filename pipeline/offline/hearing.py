@@ -16,11 +16,13 @@ from pipeline.offline.lexicon import tree
 from pipeline.offline.person import as_heard, spoken_clauses
 from pipeline.offline.staging import StagedScene, says
 from pipeline.offline.tactics import AFFECT, INTENTION, LIE, VERACITY
-from pipeline.offline.wording import adapted
+from pipeline.offline.wording import adapted, sentences
 from scenarios.lines.model import StageLine, StageLines
 
 TOLD, VAGUE, REFUSED, TURNED, FELT = "told", "vague", "refused", "turned", "felt"
 UNANSWERED: Final = (VAGUE, REFUSED, TURNED, FELT)
+UNTOLD: Final = "untold"
+"""Of who has told nothing yet."""
 FORMS: Final = {
     "Quantity": TOLD,
     LIE: TOLD,
@@ -65,7 +67,7 @@ def hear(answer: str, scene: StagedScene | None, speaker: str, hearer: str) -> H
     """
     low = answer.lower()
     lines = scene.lines if scene else None
-    written = [line for line in lines.responder if says(answer, line.text)] if lines else []
+    written = _written(answer, lines) if lines else []
     if lines and written:
         forms = {_form_of(line, lines) for line in written}
         return Heard(forms.pop()) if len(forms) == 1 else Heard()
@@ -87,10 +89,7 @@ def claims_heard(
     said = tuple(answers)
     low = " ".join(said).lower()
     written = {
-        claim
-        for line in scene.lines.responder
-        for claim in line.claims
-        if any(says(answer, line.text) for answer in said)
+        claim for answer in said for line in _written(answer, scene.lines) for claim in line.claims
     }
     own = scene.lines.in_own_words
     told = {
@@ -108,6 +107,13 @@ def unclaimed(
     for claim in claims_heard(answers, scene, speaker, hearer):
         claims = claims.replace(scene.claims[claim], "")
     return claims
+
+
+def _written(answer: str, lines: StageLines) -> list[StageLine]:
+    """Return the lines that an answer says, be it alone or with a second sentence after it."""
+    begun = " ".join(sentences(answer)[:-1])
+    said = [one for one in (answer, begun) if one]
+    return [line for line in lines.responder if any(says(one, line.text) for one in said)]
 
 
 def _form_of(line: StageLine, lines: StageLines) -> str:
@@ -136,7 +142,8 @@ def _tellable(scene: StagedScene | None, speaker: str, hearer: str) -> Iterator[
         yield from scene.lines.in_own_words.values()
         for claim in scene.claims.values():
             yield from spoken_clauses(claim, speaker, hearer)
-    yield from listed("asides", "lies")
+    for told in (UNTOLD, TOLD):
+        yield from listed("asides", "lies", told)
 
 
 @lru_cache(maxsize=256)

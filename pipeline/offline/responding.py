@@ -10,7 +10,7 @@ from functools import lru_cache
 from pipeline.offline.authored import BELIEVED, free_to_change, true_details
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import Slots, around_slots, available, choices, fill, listed
-from pipeline.offline.hearing import FORMS, REFUSED, claims_heard, hear, unclaimed
+from pipeline.offline.hearing import FORMS, REFUSED, TOLD, UNTOLD, claims_heard, hear, unclaimed
 from pipeline.offline.hearing import VAGUE as VAGUE_ANSWER
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
@@ -39,9 +39,13 @@ _ALONE = 50
 _LED, _LED_ON = 40, 60
 """Percent of lines with a way in, the first and those that go on from an earlier answer."""
 _COMPLETE = re.compile(
-    r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b|\bhid(?:e|den|ing)\b"
+    r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b|\bhid(?:e|den|ing)\b|\bno more to it\b|\bnothing left\b"
 )
 """What claims that nothing was left unsaid."""
+_TELLING = re.compile(
+    r"\bI(?:'ve| hadn't) told you\b|\bas I have all along\b|\b(?:been|as) open with you\b"
+)
+"""What claims that something was told."""
 _INTRODUCED = re.compile(r".+\{(?:detail|lie|vague)\}")
 """A template with a way of its own into what it tells: "As for that, what I can tell you is that ..."."""
 INFORM, CHANGE = "Inform", "Relevance"
@@ -73,6 +77,8 @@ class Scene:
     """Everything said before, draft included, which must not be said again."""
     answered: tuple[str, ...] = ()
     """How the speaker's own earlier answers sounded, those of which anybody could tell."""
+    claimed: bool = False
+    """Whether the speaker has claimed something that was written for the scene."""
     keeps_to: bool = False
     """Whether the speaker has lied already about what the standing question asks for."""
     takes_up: bool = False
@@ -92,17 +98,26 @@ class Scene:
         lies = [c for c in self.covers if not (plain and words("strong") & set(c.lower().split()))]
         return {
             "detail": self.details,
-            "lie": lies or self.tenable(listed("asides", "lies")),
+            "lie": lies
+            or self.tenable(listed("asides", "lies", TOLD if self.has_told else UNTOLD)),
             "topic": self.topics,
             "issue": self.issues,
             "vague": self._vague(),
         }
 
+    @property
+    def has_told(self) -> bool:
+        """Whether something was told before, be it true or not."""
+        return self.claimed or TOLD in self.answered
+
     def tenable(self, lines: Sequence[str]) -> list[str]:
-        """Return the lines that can still be said: who left something unanswered has not told everything."""
-        if not set(self.answered) & {VAGUE_ANSWER, REFUSED}:
-            return list(lines)
-        return [line for line in lines if not _COMPLETE.search(line)]
+        """Return the lines that can be said now.
+
+        Who left something unanswered has not told everything, and who told nothing has told nothing.
+        """
+        if set(self.answered) & {VAGUE_ANSWER, REFUSED}:
+            lines = [line for line in lines if not _COMPLETE.search(line)]
+        return [line for line in lines if self.has_told or not _TELLING.search(line)]
 
     def _vague(self) -> list[str]:
         clauses = listed(VAGUE, self.asks_for)
@@ -134,6 +149,7 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
     question = asked.last("INITIATOR")
     details = cast.details(question) if cast else ()
     staged = cast.scene if cast else None
+    claimed = claims_heard(asked.said_by("RESPONDER"), staged, speaker, hearer) if staged else set()
     heard = (hear(text, staged, speaker, hearer).form for text in asked.said_by("RESPONDER"))
     topics = (cast.scene.lines.topics if cast else ()) or _topics(
         asked.section("Situation"), private, speaker, hearer
@@ -148,15 +164,10 @@ def read_scene(asked: ActorRequest, cast: Cast | None) -> Scene:
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         said=said,
         answered=tuple(filter(None, heard)),
-        keeps_to=cast is not None and _has_lied(asked, cast, (speaker, hearer)),
+        claimed=bool(claimed),
+        keeps_to=cast is not None and bool(cast.claims_asked(question) & claimed),
         takes_up=free_to_change(asked),
     )
-
-
-def _has_lied(asked: ActorRequest, cast: Cast, roles: tuple[str, str]) -> bool:
-    """Whether what the standing question asks for was answered with a lie before."""
-    about = cast.claims_asked(asked.last("INITIATOR"))
-    return bool(about & claims_heard(asked.said_by("RESPONDER"), cast.scene, *roles))
 
 
 def _covers(asked: ActorRequest, cast: Cast | None, spoken: str) -> tuple[str, ...]:

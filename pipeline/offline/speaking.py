@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipeline.offline.conditions import Conditions, read_conditions
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import listed
+from pipeline.offline.hearing import UNTOLD
 from pipeline.offline.reading import (
     PRIVATE_HEADINGS,
     ActorRequest,
@@ -101,7 +102,7 @@ def _first_lie(asked: ActorRequest, lines: FlowLines | None, seed: int) -> _Spok
         return None
     if labels_wanted(asked, goal).get(VERACITY) != LIE:
         return None
-    lies, starts = listed("asides", "lies"), listed("asides", "unwritten", "starts")
+    lies, starts = listed("asides", "lies", UNTOLD), listed("asides", "unwritten", "starts")
     dice = Dice(hash_texts((asked.speaker, asked.section("Situation"))), _LIES, seed)
     return _Spoken(f"{dice.pick(starts)} {dice.pick(lies)}.", PLAIN_LIE)
 

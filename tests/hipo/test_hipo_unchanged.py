@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "66bd50ad1214c834170925bf81f77ec753ab13331b4ba140b16942355118b227",
+        "202581dc861da7cfbac1cabcc16fb0eb98b3d2c48ee2ed8ffd151d99d4b2dcc9",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "d75d96de74c2242e488d4403aa6cf90445b47830afca95580df368848398aae4",
+        "7ed86259dea857c03fa7006bbbe347480655c2351fddf653e314194b5c7b3a7b",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "d933e75326b5a702eaed2dc0e4e336bea9f69a45120d30cb93e967cdd233f273",
+        "6fb0cbf5db408b7f65e9e7c9ffa00769ba10d7db90efa714f28f1df4bba31ece",
     ),
 }
 

@@ -72,7 +72,10 @@ def test_what_is_declared_is_said_in_more_than_one_way() -> None:
 def test_a_lie_for_any_fact_goes_with_joy_and_with_an_oath() -> None:
     """'I'm so relieved that I know no more about it than you do.'"""
     assert not [
-        lie for lie in listed("asides", "lies") if re.search("know (?:no more|as little)", lie)
+        lie
+        for told in load("asides")["lies"]
+        for lie in listed("asides", "lies", told)
+        if re.search("know (?:no more|as little)", lie)
     ]
 
 
@@ -280,3 +283,30 @@ def test_nobody_swears_to_what_he_has_hedged() -> None:
     for veracity in ("Quantity", LIE):
         for line in listed("cores", veracity, "Representatives"):
             assert line.startswith("c| ") or not hedged.search(line), line
+
+
+def test_nobody_speaks_of_what_was_told_where_nothing_was() -> None:
+    """'You sound so upset, now that I've told you everything', in the first answer."""
+    telling = re.compile(r"told you (?:everything|the whole|all)|than I've told|open with you")
+    for act in REPERTOIRE[ACT]:
+        felt = Tactic("Affect", LIE, act, "d")
+        first = " ".join(template for template, _ in phrasings(felt, SCENE))
+        assert not telling.search(first), act
+    lies = {True: replace(SCENE, covers=(), claimed=True), False: replace(SCENE, covers=())}
+    for told, scene in lies.items():
+        assert any("told you" in lie for lie in scene.slots("Inform")["lie"]) == told
+
+
+def test_few_vague_lines_are_sorry_for_being_vague() -> None:
+    """'I'm sorry it's so vague: it's a bit of this and a bit of that.'"""
+    lines = listed("cores", "Manner", "Expressives")
+    named = [line for line in lines if re.search(r"vague(?!\})|hazy|clear|put it", line)]
+    assert len(named) / len(lines) < 0.1
+
+
+def test_what_is_declared_is_mostly_said_after_what_is_told() -> None:
+    """'Off my list as of today: ...', 'Ticked off as of now: ...', forty times over."""
+    for veracity in ("Quantity", LIE):
+        lines = [line.rpartition("| ")[2] for line in listed("cores", veracity, "Declarations")]
+        assert sum(line.startswith("{") for line in lines) > len(lines) / 2
+        assert sum("as of" in line for line in lines) < len(lines) / 3

@@ -21,6 +21,7 @@ from pipeline.offline.wording import sentences
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
+from scenarios.lines.library import spoken_stage_lines
 from scenarios.schemes.registry import load_scheme
 from tests.factories import make_case
 
@@ -128,7 +129,7 @@ def test_a_question_stays_at_two_sentences_and_is_no_speech(actors):
         ("Honestly, it depends on how you look at it.", "vague"),
         ("What can I tell you? Fine weather.", ""),
         ("It does me good just to talk to somebody.", "felt"),
-        ("Please don't be sad, as if there was more to it than I've told you.", "felt"),
+        ("Please don't be cross with me, as if I'd been hiding something from you.", "felt"),
         ("You can write down that I have got nothing to hide.", "told"),
     ],
 )
@@ -218,3 +219,11 @@ def test_of_two_vague_answers_one_of_which_stands_in_the_other_the_whole_is_hear
     """'There's always something or other.', 'There's always something, you say.'"""
     found = hear("Roughly, there's always something or other.", None, "seller", "buyer")
     assert found.vague == "there's always something or other"
+
+
+def test_a_written_line_is_heard_before_a_second_sentence():
+    """'So let's come to the spelling of technical words next' was heard as a change of subject."""
+    lines = spoken_stage_lines(Catalogue.load().entry(CAR.id).template)
+    line = next(one for one in lines.responder if one.labels["veracity"] == "Quantity")
+    topic = lines.topics[0]
+    assert heard(f"{line.text} So let's go on to {topic}.").form == "told"
