@@ -6,6 +6,9 @@ Built from source with what a C++ compiler and CMake bring (minutes on two cores
     cmake -B build -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DGGML_OPENMP=OFF \
         -DLLAMA_CURL=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_UI=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF
     cmake --build build -j --target llama-server       # build/bin/llama-server
+
+Where it ends with -4 (an illegal instruction: virtual machines name some that they do not run), configure it
+with ``-DGGML_NATIVE=OFF`` as well.
 """
 
 from __future__ import annotations
@@ -61,7 +64,9 @@ def served(
                 if server.poll() is not None or time.monotonic() > deadline:
                     said.seek(0)
                     last = said.read().decode("utf-8", "replace").strip().splitlines()[-5:]
-                    raise SystemExit("\n".join([f"{binary} does not serve {model}:", *last]))
+                    ended = server.poll()
+                    how = "is not ready" if ended is None else f"ended with {ended}"
+                    raise SystemExit("\n".join([f"{binary} does not serve {model}, it {how}:", *last]))
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
