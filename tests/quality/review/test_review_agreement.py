@@ -126,5 +126,5 @@ def test_two_people_are_held_against_each_other_gold_and_programs(
     assert re.search(rf"\nveracity +None +{specific['None']:.3f} ", text)
     assert text.count("intervals draw items one by one") == 1
     assert text.count("label by label: specific agreement") == 1
-    assert re.search(r"A02 +gold +veracity +0\.75 ", text)
+    assert re.search(r"A02 +gold +veracity +0\.750 ", text)
     assert "each person against readings by programs" in text
