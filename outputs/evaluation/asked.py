@@ -9,7 +9,7 @@ from outputs.evaluation.evaluated import Evaluated
 from outputs.report.method import DEFAULT, REFUSED
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import bill, count, dollars, percent
-from quality.evaluation.evaluation_record import AskingTook
+from quality.evaluation.evaluation_record import AskingTook, EvaluatedModel
 from scenarios.arms import UNKNOWN
 from scenarios.plural import plural
 
@@ -19,6 +19,7 @@ _FORMS = {
     "ignored": "a schema is sent and not kept to",
 }
 """How answers get their form."""
+_UNTOLD = nothing("asked by an earlier version, which did not record how")
 _KINDS = {
     "benchmark": "an exported benchmark",
     "run": "the dialogues of a run",
@@ -98,26 +99,32 @@ def _models(evaluated: Evaluated) -> Table:
     header = ("model", "answered as", "asked", "temperature", "top-p", "most tokens", "form",
               "further")  # fmt: skip
     rows = [
-        [
-            evaluated.signed(one.name),
-            ", ".join(one.answered_as) or nothing("the endpoint does not say what answered"),
-            " to ".join(dict.fromkeys(str(at)[:10] for at in (one.first_at, one.last_at) if at)),
-            *(
-                DEFAULT if x is None or name in one.omitted else f"{x:g}"
-                for name, x in (("temperature", one.temperature), ("top_p", one.top_p))
-            ),
-            count(one.max_tokens),
-            ", ".join(_FORMS.get(form, form) for form in one.structured),
-            ", ".join(
-                [
-                    *(f"{name}: {value}" for name, value in one.extra.items()),
-                    *(f"not taken: {REFUSED.get(name, name)}" for name in one.omitted),
-                ]
-            ),
-        ]
+        [evaluated.signed(one.name), *(_how(one) or [_UNTOLD] * (len(header) - 1))]
         for one in evaluated.record.models
     ]
     return table_of("Models, and how they were asked", header, rows)
+
+
+def _how(model: EvaluatedModel) -> list[str | Cell]:
+    """Return how a model was asked; nothing where that was not recorded."""
+    if model.max_tokens is None:
+        return []
+    return [
+        ", ".join(model.answered_as) or nothing("the endpoint does not say what answered"),
+        " to ".join(dict.fromkeys(str(at)[:10] for at in (model.first_at, model.last_at) if at)),
+        *(
+            DEFAULT if x is None or name in model.omitted else f"{x:g}"
+            for name, x in (("temperature", model.temperature), ("top_p", model.top_p))
+        ),
+        count(model.max_tokens),
+        ", ".join(_FORMS.get(form, form) for form in model.structured),
+        ", ".join(
+            [
+                *(f"{name}: {value}" for name, value in model.extra.items()),
+                *(f"not taken: {REFUSED.get(name, name)}" for name in model.omitted),
+            ]
+        ),
+    ]
 
 
 def _known(took: AskingTook) -> float:

@@ -25,11 +25,17 @@ from outputs.result_tables.model import ResultColumn, ResultTable, TableRow
 def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTable]:
     """Yield base models beside what training made of them, for each kind of reference.
 
+    Not where one of the two was asked about fewer items: an arrow would say which these are.
+
     Source: HIPO, Table 3.
     """
     for view in views_of(group):
         lines = list(lines_of(group, view))
-        pairs = [(base, line) for line in lines if (base := _base_of(line, lines)) is not None]
+        pairs = [
+            (base, line)
+            for line in lines
+            if (base := _base_of(line, lines)) is not None and _asked_alike(base, line)
+        ]
         if not pairs:
             continue
         places = places_of(group, [line for pair in pairs for line in pair])
@@ -89,6 +95,12 @@ def _base_of(line: ResultLine, lines: Sequence[ResultLine]) -> ResultLine | None
         ),
         None,
     )
+
+
+def _asked_alike(base: ResultLine, line: ResultLine) -> bool:
+    """Return whether as many items are left to be asked about, wherever both have a figure."""
+    pairs = [(base.scores[x], line.scores[x]) for x in base.scores.keys() & line.scores.keys()]
+    return all(one.tally.unasked == other.tally.unasked for one, other in pairs)
 
 
 def is_same_model(name: str, base: str) -> bool:

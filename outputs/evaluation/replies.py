@@ -20,7 +20,8 @@ _LONGEST: Final = 60
 _LEAD = (
     "A reply that cannot be read, a label that the scheme does not have, and a refusal are wrong "
     "answers, also where a reply was cut off at the most tokens that it may have; where no reply came "
-    "at all (failed), or none was asked for yet, nothing is known and nothing is scored. "
+    "at all (failed), nothing is known and nothing is scored, as of items of the task that were not asked "
+    "about yet. "
     "Harmonised: read through another word that the scheme declares for a label."
 )
 _POSITION = (
@@ -54,14 +55,14 @@ def _tallies(evaluated: Evaluated, task: str) -> Table:
                 continue
             tally = score.tally
             said = (tally.read, tally.unreadable)
-            others = (tally.unknown_labels, tally.refused, tally.failed, tally.unasked)
+            others = (tally.unknown_labels, tally.refused, tally.failed)
             title = evaluated.record.title(dimension)
             rows.append(
                 [
                     evaluated.named(one, task),
                     title,
-                    *map(count, (sum(said) + sum(others), *said, tally.cut_off, *others)),
-                    count(tally.harmonised),
+                    *map(count, (sum(said + others), *said, tally.cut_off, *others)),
+                    *map(count, (tally.unasked, tally.harmonised)),
                 ]
             )
     return table_of("What became of the questions", header, rows)

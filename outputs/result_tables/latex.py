@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
+from unicodedata import category, normalize
 
 from outputs.report.page import CellMark, Remark, Table, numeric_columns
 from outputs.report.wording import NOTHING
@@ -14,6 +15,8 @@ from outputs.result_tables.sections import result_section
 _ESCAPED: Final[Mapping[str, str]] = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "--": "-{}-{}",
+    "`": r"\textasciigrave{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -26,6 +29,15 @@ _ESCAPED: Final[Mapping[str, str]] = {
     NOTHING: "--",
 }
 _SPECIAL: Final = re.compile("|".join(map(re.escape, _ESCAPED)))
+_UNSEEN: Final = ("Cc", "Cf")
+"""Signs that command and are not shown, some of which LaTeX refuses."""
+_NO_LETTERS: Final = re.compile(
+    "[^ -~\u00a0-\u0125\u0128-\u0137\u0139-\u013e\u0141-\u0148\u014a-\u0165\u0168-\u017e"
+    "\u2010-\u2015\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u20ac\u2122]"
+)
+"""What pdflatex has no letter for, with the font encoding T1."""
+_NAMED: Final = 12
+"""Of these, how many are named."""
 _FIT: Final = r"\ifdim\width>\textwidth\textwidth\else\width\fi"
 """The width of a table: its own, or that of the page where it is wider."""
 _MARKED: Final[Mapping[CellMark, str]] = {
@@ -39,9 +51,10 @@ _MARKED: Final[Mapping[CellMark, str]] = {
 def results_as_latex(blocks: Sequence[ResultBlock]) -> str:
     """Return every table as a ``table*`` environment that needs the packages booktabs and graphicx.
 
-    What Markdown says above and below tables stands there in comments.
+    What Markdown says above and below tables stands there in comments. Letters of which pdflatex has
+    none are left as they are, and named in the first lines.
     """
-    lines = [r"% needs \usepackage{booktabs,graphicx}"]
+    lines = list[str]()
     for block in blocks:
         lines += [*_comment(f"{block.title}: {block.items}", block.about, block.warning)]
         for table in block.tables:
@@ -52,7 +65,15 @@ def results_as_latex(blocks: Sequence[ResultBlock]) -> str:
                 of_task = f" {part.caption}." if len(parts) > 1 else ""
                 lines += _table(part, f"{section.title}.{of_task} {section.lead}")
             lines += _comment(*(part.text for part in section.blocks if isinstance(part, Remark)))
-    return "\n".join(lines) + "\n"
+    needs = [r"% needs \usepackage{booktabs,graphicx}"]
+    said = "".join(line for line in lines if not line.startswith("%"))
+    if not said.isascii():
+        needs.append(r"% and \usepackage[T1]{fontenc}")
+    if lacking := [*dict.fromkeys(_NO_LETTERS.findall(said))][:_NAMED]:
+        needs.append(
+            f"% pdflatex has no {' '.join(lacking)}: take lualatex with a font that has, or other names"
+        )
+    return "\n".join([*needs, *lines]) + "\n"
 
 
 def _table(table: Table, caption: str) -> Iterator[str]:
@@ -81,8 +102,11 @@ def _row(cells: Iterator[str]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text as it is set as it stands; names are somebody else's, and command nothing."""
-    said = _SPECIAL.sub(lambda sign: _ESCAPED[sign[0]], " ".join(text.split()))
-    return f"{{[}}{said[1:]}" if said.startswith("[") else said  # behind a row: no length
+    shown = "".join(
+        c for c in normalize("NFC", " ".join(text.split())) if category(c) not in _UNSEEN
+    )
+    said = _SPECIAL.sub(lambda sign: _ESCAPED[sign[0]], shown)
+    return f"{{{said[0]}}}{said[1:]}" if said[:1] in ("[", "*") else said  # behind a row: no length
 
 
 def _comment(*texts: str) -> Iterator[str]:

@@ -316,7 +316,7 @@ class ImportRow(_Lenient):
         """What is to be told apart: the name of its source, and axes that a run of hipo drew."""
         told = self.case.variation
         arm = self.arm.get("id") if isinstance(self.arm, Mapping) else self.arm
-        by_hipo = f"{self.id}/".startswith(f"{self.case.id}/{arm}/")
+        by_hipo = bool(arm) and f"{self.id}/".startswith(f"{self.case.id}/{arm}/")
         return told if by_hipo or not self.id else {**told, SOURCE: self.id}
 
     @property

@@ -36,8 +36,8 @@ def missing_remarks(tally: AnswerTally) -> Iterator[str]:
     came = tally.read + tally.unreadable + tally.unknown_labels + tally.refused
     if tally.unasked:
         yield (
-            f"{tally.unasked} answers have not been asked for yet: the figures are of the others alone,"
-            " which are no random part of the items"
+            f"{tally.unasked} answers of the task have not been asked for yet: the figures are of the others"
+            " alone, which are no random part of the items"
         )
     if tally.failed:
         asked = came + tally.failed

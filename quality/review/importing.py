@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pipeline.chunks import chunks
 from pipeline.store.review_imports import IncomingAnswer, MergeResult
 from pipeline.store.reviews import ReviewStore
 from quality.agreement.annotations import read_value
-from quality.review.exhibits import Exhibits, ReviewDialogue
+from quality.review.exhibits import Exhibits
 from quality.review.opinions import LONGEST_NOTE
 from quality.review.outgoing import (
     CONFIRMED,
@@ -23,14 +22,12 @@ from quality.review.outgoing import (
     REJECTED,
     SCENARIO_PROBLEM,
     Incoming,
-    dialogue_text,
     dimensions_of,
     offered_labels,
 )
+from quality.review.shown_words import other_words
 from quality.review.verdicts import settled
-from quality.tables.header import SHOWN_WORDS
 from scenarios.errors import InputError, Problem
-from scenarios.located import shortened
 from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spelling import suggestion
@@ -40,10 +37,6 @@ MERGED_AT_ONCE = 200
 """Answers that are stored together: each alone would wait for the disk."""
 LONGEST_NAME = 200
 """Letters of the name of somebody whose answers come in, an address in Label Studio included."""
-
-UTTERANCE = SHOWN_WORDS[0]
-_NO_WORD = re.compile(r"[\W_]+")
-_NO_ASCII = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +86,7 @@ def check_incoming(
             continue
         problems += _odd_person(sheet, file)
         exhibit = exhibits.of(item)
-        problems += _other_words(sheet, exhibit, file)
+        problems += other_words(sheet, exhibit, file)
         targets, fields = exhibit.targets, [f for part in exhibit.sections for f in part.fields]
         asked = {(field.turn, field.dimension.id): field.dimension for field in fields}
         labels: list[GivenLabel] = []
@@ -171,32 +164,6 @@ def _odd_person(sheet: Incoming, file: str) -> Iterator[Problem]:
         yield Problem(file, sheet.where, "annotator", found, f"at most {LONGEST_NAME}")
     if not math.isfinite(sheet.lead_s):
         yield Problem(file, sheet.where, LEAD, "a time without end", "a number of seconds")
-
-
-def _other_words(sheet: Incoming, exhibit: ReviewDialogue, file: str) -> Iterator[Problem]:
-    """Yield where a row shows other words than those that its id names: ids and rows came apart."""
-    turns: dict[int | None, str] = {said.turn: said.text for said in exhibit.utterances}
-    for turn, column, cell, line in sheet.shown:
-        words, what = dialogue_text(exhibit, turn), "the dialogue"
-        if column == UTTERANCE:  # of a turn that is not there, the answers are told
-            words, what = turns.get(turn, cell), f"turn {turn}"
-        if not _same_words(cell, words):
-            yield Problem(
-                file,
-                line,
-                column,
-                shortened(cell),
-                f"{shortened(words)}, the words of {what} that item names",
-                "put the ids of the exported sheet back, and sort whole rows; or, if only words were changed, "
-                "leave the column out",
-            )
-
-
-def _same_words(cell: str, words: str) -> bool:
-    """Return whether two texts are the same, but for what programs make of signs and accents."""
-    some, others = (_NO_WORD.sub("", text.casefold()) for text in (cell, words))
-    plain = _NO_ASCII.sub("", some)
-    return some in ("", others) or plain == _NO_ASCII.sub("", others) != ""
 
 
 def _against(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from weakref import WeakValueDictionary
 
+from outputs.evaluation.evaluated import Evaluated
+from outputs.evaluation.replies import replies_section
 from outputs.evaluation.shown_examples import chosen_examples
 from outputs.evaluation.writing import write_evaluation
 from outputs.report.wording import NOTHING
+from quality.evaluation.scoring_results import score_results
 from quality.evaluation.shown_items import ShownItem
 from tests.outputs.evaluation.evaluation_page import QUICK, hand_made, table
 from tests.outputs.evaluation.sample_evaluation import (
@@ -18,6 +21,7 @@ from tests.outputs.evaluation.sample_evaluation import (
     rows,
     write_sample,
 )
+from tests.outputs.evaluation.test_own_results import by_hand
 from tests.outputs.html_tree import XHTML, parsed, section, words_of
 
 
@@ -44,6 +48,22 @@ def test_figures_known_by_hand_stand_on_the_page(tmp_path):
     assert counts["Affect"] == ["1", "0", "0", "0", "1"]
     replies = table(tree, "What became of the questions")
     assert replies["lab/m"] == ["Communicative intention", "8", "7", "1", *"000000"]
+
+
+def test_how_a_model_was_asked_is_not_told_where_no_record_says_it(tmp_path):
+    page = write_evaluation(hand_made(tmp_path, ["Inform"], ["Inform"]), "1", QUICK).page
+    asked = table(parsed(page.read_text(encoding="utf-8")), "Models, and how they were asked")
+    assert {cell.rstrip("a") for cell in asked["lab/m"]} == {NOTHING}
+
+
+def test_what_was_not_asked_yet_is_no_question_about_a_label_that_few_items_have():
+    made, found = by_hand({"a": (0, 1, 0, 0)})
+    planned = {(CONVERSATION.id, CONVERSATION.mode): 300}  # of which few have a right label
+    scores = score_results(found, made.set.labels, planned=planned, how=QUICK)
+    (fold, *_) = replies_section(Evaluated(made, scores)).blocks
+    (told,) = fold.blocks[0].rows
+    cells = dict(zip(fold.blocks[0].header, map(str, told), strict=True))
+    assert (cells["questions"], cells["read"], cells["not asked yet"]) == ("4", "4", "296")
 
 
 def test_words_that_are_no_labels_stand_there_with_what_they_were_read_as(tree):

@@ -137,6 +137,12 @@ def test_a_name_stays_whatever_others_call_a_case(write, tmp_path, more):
     assert one.case.variation == (("source", "trial/1"),)
 
 
+def test_a_name_that_looks_like_nothing_twice_is_a_name(write, tmp_path):
+    row = {"id": "None/None", "case": None, "messages": talk("a", "b"), **CAR}
+    (one,) = imported(write(row), tmp_path / "run")
+    assert one.case.variation == (("source", "None/None"),)
+
+
 def test_of_a_scene_with_other_roles_the_scenario_says_whose_words_are_judged(write, tmp_path):
     said = [("courier", "Let me through."), ("rival", "Why?"), ("courier", "I was first.")]
     turns = [{"role": role, "text": text, "labels": {"correct": None}} for role, text in said]

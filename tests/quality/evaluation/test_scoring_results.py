@@ -191,8 +191,8 @@ def test_answers_that_nobody_has_asked_for_yet_are_told_of_the_model_that_lacks_
     assert (whole.tally.unasked, part.tally.unasked, part.n) == (0, 9, 3)
     assert not any("asked for yet" in text for text in whole.remarks)
     assert part.remarks[0] == (
-        "9 answers have not been asked for yet: the figures are of the others alone, which are no"
-        " random part of the items"
+        "9 answers of the task have not been asked for yet: the figures are of the others alone, which"
+        " are no random part of the items"
     )
 
 
