@@ -66,7 +66,9 @@ def served(
                     last = said.read().decode("utf-8", "replace").strip().splitlines()[-5:]
                     ended = server.poll()
                     how = "is not ready" if ended is None else f"ended with {ended}"
-                    raise SystemExit("\n".join([f"{binary} does not serve {model}, it {how}:", *last]))
+                    raise SystemExit(
+                        "\n".join([f"{binary} does not serve {model}, it {how}:", *last])
+                    )
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}/v1"
         finally:

@@ -55,7 +55,9 @@ def test_a_server_is_ready_when_it_is_given_and_gone_afterwards(tmp_path: Path) 
 def test_a_server_that_ends_by_itself_is_told_with_the_last_it_said(tmp_path: Path) -> None:
     file = binary(tmp_path, "#!/bin/sh\necho loading\necho no such model\nexit 1\n")
     with (
-        pytest.raises(SystemExit, match=r"does not serve m.gguf, it ended with 1:\nloading\nno such model"),
+        pytest.raises(
+            SystemExit, match=r"does not serve m.gguf, it ended with 1:\nloading\nno such model"
+        ),
         served(file, Path("m.gguf")),
     ):
         pass
