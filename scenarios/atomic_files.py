@@ -160,8 +160,10 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
                     draft.chmod(kept)
                 check(folder)
                 _replace(draft, folder)
-            except BaseException:
+            except BaseException as error:
                 shutil.rmtree(draft, ignore_errors=True)
+                if isinstance(error, HipoError):
+                    _name_as_asked(error, str(draft), str(folder))
                 raise
             finally:
                 os.close(lock)
@@ -170,6 +172,14 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
         if error.errno in DISK_FULL or f"{error.filename}/".startswith(ours):
             raise unwritable(folder, error) from error
         raise  # of something that was read
+
+
+def _name_as_asked(error: HipoError, draft: str, folder: str) -> None:
+    """Let all that an error says name the folder that was asked for, and not what would become of it."""
+    error.args = tuple(x.replace(draft, folder) if isinstance(x, str) else x for x in error.args)
+    for name, said in vars(error).items():
+        if isinstance(said, str):
+            setattr(error, name, said.replace(draft, folder))
 
 
 def _mode_of(path: Path) -> int | None:

@@ -187,7 +187,7 @@ def _broken_rules(finding: _Finding, located: Located) -> list[Problem]:
         located.problem(
             (*finding.path, *rule.path),
             found=shortened(_value_at(finding.details[0]["input"], rule.path)),
-            expected="consistent values",
+            expected=rule.expected,
             hint=rule.message,
             code="inconsistent",
         )

@@ -25,6 +25,7 @@ class BrokenRule(NamedTuple):
     path: tuple[str | int, ...]
     """From the model that checks the rule down to the field, by the keys of a file."""
     message: str
+    expected: str = "consistent values"
 
 
 class BrokenRules(ValueError):

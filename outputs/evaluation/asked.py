@@ -116,7 +116,12 @@ def _how(model: EvaluatedModel) -> list[str | Cell]:
             DEFAULT if x is None or name in model.omitted else f"{x:g}"
             for name, x in (("temperature", model.temperature), ("top_p", model.top_p))
         ),
-        count(model.max_tokens),
+        "; ".join(
+            [
+                count(model.max_tokens),
+                *(f"{plural(n, 'answer')} under {k:,}" for k, n in model.lower_limits.items()),
+            ]
+        ),
         ", ".join(_FORMS.get(form, form) for form in model.structured),
         ", ".join(
             [

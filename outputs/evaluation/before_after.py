@@ -91,7 +91,7 @@ def _base_of(line: ResultLine, lines: Sequence[ResultLine]) -> ResultLine | None
             one
             for one in lines
             if one.contender.mode == line.contender.mode
-            and is_same_model(one.contender.model, base)
+            and is_same_model(one.evaluated.whole_name(one.contender.model), base)
         ),
         None,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from outputs.evaluation.model_names import names_in, renamed_record, renamed_row, renamed_scores
 from quality.evaluation.evaluation_record import EvaluatedTask, EvaluationRecord
 from quality.evaluation.result_row import Mark, ResultRow
 from quality.evaluation.scores import EvaluationScores, Scores, Weighting
@@ -69,6 +70,29 @@ class Evaluated:
     """Items to read, each with the rows of one task about it."""
     marks: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
     """By model: what part it had in the making of the set."""
+    whole_names: Mapping[str, str] = field(default_factory=dict)
+    """Of models that are shown by the end of a path, the names that the record has."""
+
+    @cached_property
+    def shown(self) -> Evaluated:
+        """The same with the names that tables and pages have for models, see ``shown_names``."""
+        names = names_in(self.record)
+        if not names:
+            return self
+        return Evaluated(
+            renamed_record(self.record, names),
+            renamed_scores(self.scores, names),
+            tuple(
+                (item, tuple(renamed_row(row, names) for row in rows))
+                for item, rows in self.examples
+            ),
+            {names.get(model, model): marks for model, marks in self.marks.items()},
+            {short: whole for whole, short in names.items()},
+        )
+
+    def whole_name(self, model: str) -> str:
+        """Return the name that the record has for a model."""
+        return self.whole_names.get(model, model)
 
     @cached_property
     def _by_place(self) -> Mapping[tuple[str, str, ReferenceView, Contender], Scores]:

@@ -14,7 +14,7 @@ from outputs.evaluation.shown_examples import examples_section
 from outputs.evaluation.swaps import swaps_section
 from outputs.evaluation.unfolding import unfolding_section
 from outputs.report.page import Page, Remark, ReportSection
-from outputs.result_tables.sections import result_section
+from outputs.result_tables.sections import result_sections
 
 OFFLINE = (
     "Dialogues of this set were written by built-in rules. Figures on it show that everything "
@@ -43,7 +43,7 @@ def evaluation_page(evaluated: Evaluated, version: str) -> Page:
             overview_section(evaluated),
             *score_sections(evaluated),
             *([] if swaps is None else [swaps]),
-            *(result_section(table) for table in before_and_after([evaluated], "before-after")),
+            *result_sections(before_and_after([evaluated], "before-after")),
             comparisons_section(evaluated),
             *([] if modes is None else [modes]),
             classes_section(evaluated),

@@ -9,6 +9,7 @@ from typing import Literal
 from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.before_after import before_and_after
 from outputs.evaluation.evaluated import SIGNS, Evaluated, ReferenceView
+from outputs.evaluation.label_tables import label_tables
 from outputs.evaluation.leaderboard import FLOORS, MARKED, said_of
 from outputs.evaluation.result_lines import (
     OF_CASES,
@@ -53,18 +54,23 @@ _METRICS: tuple[Literal["accuracy", "macro-F1"], ...] = ("accuracy", "macro-F1")
 
 
 def own_results(
-    evaluations: Sequence[Evaluated], *, among_people: Sequence[Evaluated] = ()
+    evaluations: Sequence[Evaluated],
+    *,
+    among_people: Sequence[Evaluated] = (),
+    by_label: bool = False,
 ) -> ResultBlock:
     """Return the tables of some evaluations; those of the same items stand in one table.
 
     Args:
         evaluations: at least one.
         among_people: figures of people, and of models on the very same items.
+        by_label: whether the figures of every label have tables, too.
     """
     tables: list[ResultTable] = []
     for number, group in enumerate(same_items(evaluations), 1):
         tables += list(_tables(group, f"own-{number}"))
         tables += list(before_and_after(group, f"tuned-{number}"))
+        tables += list(label_tables(group, f"labels-{number}")) if by_label else []
     for number, one in enumerate(among_people, 1):
         tables += list(_tables([one], f"people-{number}", "on the items that people answered, too"))
     return ResultBlock(title="This corpus", about=_ABOUT, items=THESE, tables=tuple(tables))
@@ -133,7 +139,13 @@ def _row(
         reference=view.name,
         values=tuple(in_percent(figure.value) for figure in figures),
         intervals=tuple(spread_of(figure, drawn) for figure in figures),
+        counts=_counts(scores),
     )
+
+
+def _counts(scores: Sequence[Scores | None]) -> tuple[int | None, ...]:
+    """Return how many items the figures of a row rest on."""
+    return tuple(None if score is None else score.items for score in scores for _ in _METRICS)
 
 
 def _averages(rows: Sequence[TableRow]) -> list[TableRow]:
@@ -169,15 +181,21 @@ def _floors(
     """Yield the floors on the largest number of items that any row rests on."""
     for name, shown in FLOORS.items():
         values: list[float | None] = []
-        for place in places:
-            score = _widest(lines, place)
+        widest = [_widest(lines, place) for place in places]
+        for score in widest:
             floor = (
                 None if score is None else score.majority if name == "majority" else score.random
             )
             values += (
                 [in_percent(floor.accuracy), in_percent(floor.macro_f1)] if floor else [None] * 2
             )
-        yield TableRow(kind="floor", name=shown, reference=view.name, values=tuple(values))
+        yield TableRow(
+            kind="floor",
+            name=shown,
+            reference=view.name,
+            values=tuple(values),
+            counts=_counts(widest),
+        )
 
 
 def _widest(lines: Sequence[ResultLine], place: Place) -> Scores | None:

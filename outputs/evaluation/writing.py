@@ -63,8 +63,8 @@ def write_evaluation(folder: Path, version: str, how: Resampling = RESAMPLING) -
     evaluated = score_evaluation(folder, how)
     plain = orjson.dumps(evaluated.scores.to_dict(), option=orjson.OPT_INDENT_2)
     write_text(folder / SCORES, plain.decode() + "\n")
-    plots = _write_plots(folder / PLOTS, evaluated)
-    write_text(folder / PAGE, render_page(evaluation_page(evaluated, version)))
+    plots = _write_plots(folder / PLOTS, evaluated.shown)
+    write_text(folder / PAGE, render_page(evaluation_page(evaluated.shown, version)))
     return WrittenEvaluation(folder / PAGE, folder / SCORES, plots, evaluated)
 
 

@@ -10,15 +10,16 @@ from outputs.markdown import rendered
 from outputs.report.page import Page, Remark, ReportSection, numeric_columns, render_page
 from outputs.result_tables.marks import result_marks
 from outputs.result_tables.model import ResultBlock
-from outputs.result_tables.sections import result_section
+from outputs.result_tables.sections import result_sections
 from quality.tables.formulas import neutral
 
 CSV_COLUMNS = (
     "source", "items", "table", "reference", "kind", "family", "name", "mode", "base", "task",
-    "dimension", "label", "metric", "value", "low", "high", "drawn", "unit", "mark",
+    "dimension", "label", "metric", "value", "low", "high", "drawn", "unit", "mark", "n",
 )  # fmt: skip
 """One row is one number; ``mark`` is best, second, up, down or nothing; ``low``
-and ``high`` end the 95 % interval, for which ``drawn`` (cases or scenarios) were drawn whole."""
+and ``high`` end the 95 % interval, for which ``drawn`` (cases or scenarios) were drawn whole; ``n`` is how
+many items the number rests on, of a label how many have it."""
 
 
 def results_as_markdown(blocks: Sequence[ResultBlock]) -> str:
@@ -30,7 +31,7 @@ def results_as_markdown(blocks: Sequence[ResultBlock]) -> str:
                 "title": _headline(block),
                 "about": block.about,
                 "warning": block.warning,
-                "sections": [result_section(table) for table in block.tables],
+                "sections": result_sections(block.tables),
                 "numeric_columns": numeric_columns,
             },
         )
@@ -52,12 +53,12 @@ def results_as_csv(blocks: Sequence[ResultBlock]) -> str:
 def results_as_html(blocks: Sequence[ResultBlock]) -> str:
     """Return all tables as one self-contained page; every further block begins with a section."""
     first = blocks[0]
-    sections = [result_section(table) for table in first.tables]
+    sections = result_sections(first.tables)
     for number, block in enumerate(blocks[1:], 2):
         sections.append(
             ReportSection(f"block-{number}", _headline(block), block.about, tuple(_warning(block)))
         )
-        sections += [result_section(table) for table in block.tables]
+        sections += result_sections(block.tables)
     page = Page(
         title=_headline(first),
         subtitle=first.about,
@@ -103,4 +104,5 @@ def _numbers(results: ResultBlock) -> Iterator[tuple[str, ...]]:
                     table.drawn if bounds else "",
                     table.unit,
                     marks.get((number, place), ""),
+                    row.count(place),
                 )

@@ -10,7 +10,7 @@ from unicodedata import category, normalize
 from outputs.report.page import CellMark, Remark, Table, numeric_columns
 from outputs.report.wording import NOTHING
 from outputs.result_tables.model import ResultBlock
-from outputs.result_tables.sections import result_section
+from outputs.result_tables.sections import result_sections
 
 _ESCAPED: Final[Mapping[str, str]] = {
     "\\": r"\textbackslash{}",
@@ -57,8 +57,7 @@ def results_as_latex(blocks: Sequence[ResultBlock]) -> str:
     lines = list[str]()
     for block in blocks:
         lines += [*_comment(f"{block.title}: {block.items}", block.about, block.warning)]
-        for table in block.tables:
-            section = result_section(table)
+        for section in result_sections(block.tables):
             lines += ["", *_comment(section.title)]
             parts = [part for part in section.blocks if isinstance(part, Table)]
             for part in parts:

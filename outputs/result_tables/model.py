@@ -21,7 +21,7 @@ class ResultColumn(Strict):
 
     task: str = ""
     dimension: str = ""
-    metric: Literal["accuracy", "F1", "macro-F1"]
+    metric: Literal["accuracy", "F1", "macro-F1", "precision", "recall"]
 
 
 class TableRow(Strict):
@@ -43,10 +43,17 @@ class TableRow(Strict):
     """One for each column; None where nothing is known."""
     intervals: tuple[tuple[float, float] | None, ...] = ()
     """The 95 % interval of each value, in its unit; None where there is none, empty where of none."""
+    counts: tuple[int | None, ...] = ()
+    """How many items each value rests on, of a label how many have it; empty where that is not known."""
 
     def bounds(self, place: int) -> tuple[float, float] | None:
         """Return the interval of the value of one column."""
         return self.intervals[place] if self.intervals else None
+
+    def count(self, place: int) -> str:
+        """Return how many items the value of one column rests on; nothing where that is not known."""
+        known = self.counts[place] if self.counts else None
+        return "" if known is None else str(known)
 
 
 class ResultTable(Strict):
@@ -74,8 +81,8 @@ class ResultTable(Strict):
                 )
             if any(not 0 <= value <= _TOP[self.unit] for value in row.values if value is not None):
                 raise ValueError(f"{row.name}: a value is no {self.unit}")
-            if row.intervals and len(row.intervals) != len(row.values):
-                raise ValueError(f"{row.name}: as many intervals as values, or none")
+            if any(some and len(some) != len(row.values) for some in (row.intervals, row.counts)):
+                raise ValueError(f"{row.name}: as many intervals and counts as values, or none")
             if (row.kind == "tuned") != (row.base in names):
                 raise ValueError(f"{row.name}: tuned rows, and no others, have a base in the table")
         return self

@@ -7,6 +7,7 @@ from typing import Final
 
 from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.evaluated import REFERENCES, Contender, Evaluated, ReferenceView
+from outputs.evaluation.model_names import names_in
 from outputs.evaluation.result_lines import in_percent
 from outputs.result_tables.model import ResultBlock, ResultColumn, ResultTable, TableRow
 from quality.evaluation.scores import Scores
@@ -65,6 +66,9 @@ def tuning_results(
 
     Source: HIPO, Table 3.
     """
+    names = names_in(evaluated.record)
+    base, tuned = names.get(base, base), names.get(tuned, tuned)
+    evaluated = evaluated.shown
     warnings = []
     if offline_rows or evaluated.record.set.offline:
         warnings.append(_TEMPLATES)

@@ -264,10 +264,13 @@ class ImportRow(_Lenient):
                 raise ValueError("every turn belongs to the opening; there is nothing to judge")
             if self.leaves_roles_to_scenario:
                 return self
-            raise ValueError(
-                f"nothing that is said is labelled; of {', '.join(self.speakers)}, name those whose "
-                "words are in labelled: [...]"
+            who = ", ".join(self.names.values())
+            broken = BrokenRule(
+                ("labelled",),
+                f"those who speak: {who}",
+                "the names of those whose words are labelled",
             )
+            refuse_broken([broken])
         return self
 
     @property

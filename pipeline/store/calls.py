@@ -221,8 +221,8 @@ class CallLog:
                 self._seen = seen  # not before all are in it: what it lacks would be paid for again
         return self._seen
 
-    def store_unstored(self) -> int:
-        """Try once more to store the replies that could not be; return how many still cannot be."""
+    def store_unstored(self) -> Sequence[CallReport]:
+        """Try once more to store the replies that could not be; return those that still cannot be."""
         while self._unstored:
             first = self._unstored[:1]
             try:
@@ -230,7 +230,7 @@ class CallLog:
             except (StoreFailed, StoreUnusable, NoRoom):
                 break
             self._unstored.pop(0)
-        return len(self._unstored)
+        return tuple(self._unstored)
 
     def _after_storing(self, stored: asyncio.Future[None], call: CallReport) -> None:
         """Keep a reply that could not be stored; a waiter that was called off says nothing of that."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ LABEL_MEASURES = (
     "the label against all others (of full tables nearly Fleiss' kappa of a category)"
 )
 """What the figures of a label are, in one line."""
+ANY_OTHER: Final = "(any other)"
+"""The second label of a dimension that was made of answers which are all the same: it stands for those that
+nobody gave, and has no row of its own."""
 UNUSED = "nobody gave this label"
 ALWAYS = "alpha undefined: nobody gave another label"
 _ONE_PLACE = "no interval: it was given to one item, or in one dialogue, alone"
@@ -154,6 +157,7 @@ def label_agreement(
             how=how,
         )
         for place, label in enumerate(dimension.values)
+        if label != ANY_OTHER or given[:, place].any()
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, quantiles, stdev
 
 from quality.agreement.annotations import Answer, by_group
+from quality.agreement.labels import ANY_OTHER
 from quality.disagreement.confusions import label_pairs
 from scenarios.schemes.model import Dimension
 from scenarios.terms import LabelValue
@@ -74,6 +75,8 @@ def label_shares(
         for label in dimension.values:
             given = sum(_holds(answer.value, label) for answer in mine)
             decided = sum(_holds(value, label) for value in settled)
+            if label == ANY_OTHER and not given and not decided:
+                continue
             share = given / len(mine) if mine else None
             of_gold = decided / len(settled) if settled else None
             rows.append(LabelShare(group, label, given, share, decided, of_gold, alike[label]))

@@ -1,12 +1,13 @@
-"""Draw items evenly over the classes of one dimension, and weigh them back to the whole set."""
+"""Draw items evenly over the classes of a dimension, weigh them back, and spread what is asked first."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from scenarios.fingerprint import seed_from
+from quality.evaluation.item import EvaluationItem
+from scenarios.fingerprint import seed_from, text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,35 @@ def draw_evenly(classes: Mapping[str, str], n: int, *, dimension: str, seed: int
         },
         shares={name: counts[name] / len(classes) for name in sorted(counts)},
     )
+
+
+def spread(items: Iterable[EvaluationItem]) -> list[EvaluationItem]:
+    """Return items in an order of which every beginning is of as many scenarios and cases as it can be.
+
+    Scenarios take turns, and in each its cases do. Which line of a case goes first follows from a hash,
+    so that what is asked first is not all of the first turn. What is asked about one line beside several
+    facts stays together, and tasks ask about the same lines first.
+    """
+    lines: dict[tuple[str, str, int | None], list[EvaluationItem]] = {}
+    for item in items:
+        lines.setdefault((item.case, item.arm, item.turn), []).append(item)
+    order = [
+        lines[key] for key in sorted(lines, key=lambda key: text_hash("/".join(map(str, key))))
+    ]
+    order = _in_turn(order, lambda item: (item.scenario, item.case))
+    return [item for line in _in_turn(order, lambda item: item.scenario) for item in line]
+
+
+def _in_turn(
+    lines: Iterable[list[EvaluationItem]], group: Callable[[EvaluationItem], Hashable]
+) -> list[list[EvaluationItem]]:
+    """Return first the first line of every group, then the second of each, and so on."""
+    seen: Counter[Hashable] = Counter()
+    rounds: defaultdict[int, list[list[EvaluationItem]]] = defaultdict(list)
+    for line in lines:
+        rounds[seen[group(line[0])]].append(line)
+        seen[group(line[0])] += 1
+    return [line for place in sorted(rounds) for line in rounds[place]]
 
 
 def balancing_weights(classes: Mapping[str, str], shares: Mapping[str, float]) -> dict[str, float]:

@@ -122,6 +122,8 @@ class EvaluatedModel(AskingTook):
     top_p: float | None = None
     max_tokens: int | None = None
     """The most tokens that an answer may have."""
+    lower_limits: Mapping[int, int] = {}
+    """Answers that stand though they were given under a lower limit, by that limit: it cut none of them off."""
     extra: Mapping[str, Any] = {}
     """Further fields of requests."""
     omitted: tuple[str, ...] = ()

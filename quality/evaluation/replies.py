@@ -20,6 +20,8 @@ SEPARATOR: Final = "\n\n"
 _CUT_OFF: Final = "length"
 TRUNCATED: Final = "truncated"
 """Code of answers that had as many tokens as they may before they came to an end."""
+LIMIT: Final = "max_tokens"
+"""Where a stored answer says under which limit it was given, if that was lower than the present one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ def result_of(
         generator=item.generator,
         split=item.split,
         marks=marks,
+        max_tokens=content.get(LIMIT),
         reply=None if failed else content.get("reply"),
         status=answer.status,
         reason=answer.reason,

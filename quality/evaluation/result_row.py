@@ -83,6 +83,9 @@ class ResultRow(BaseModel):
     """The model that wrote the item."""
     split: Often = ""
     marks: tuple[Mark, ...] = ()
+    max_tokens: int | None = None
+    """The most tokens that the answer could have, where that was fewer than the model is asked with since;
+    null: as the record says of the model."""
     reply: str | None = None
     """What the model wrote, as it wrote it; null where nothing came."""
     status: Status

@@ -13,6 +13,7 @@ from pipeline.stopping.rules import UNREADABLE_AT_FIRST, StopRules
 from pipeline.stopping.stop import INTERNAL, REFUSED, MustStop, Stop
 from pipeline.store.answers import FAILED, AnswerLog, EvaluationSeat, StoredAnswer
 from prompts.question import Question
+from quality.evaluation.draw import spread
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.plan import EvaluationPlan, TaskPlan
 from quality.evaluation.replies import TRUNCATED, ReadReply, Replied, options_of, read_replies
@@ -108,7 +109,10 @@ class Evaluation:
         return await self._runner.run(self._jobs(), executor)
 
     async def _jobs(self) -> AsyncIterator[EvaluationJob]:
-        """Yield what is left, item by item, so that all models are asked alike."""
+        """Yield what is left, item by item, so that all models are asked alike.
+
+        Where a budget ends it, what was asked is of as many scenarios as it can be.
+        """
         for task in self._plan.tasks:
             for draw, repeat, items in task.rounds():
                 ids = [item.id for item in items]
@@ -118,7 +122,7 @@ class Evaluation:
                     pending = self._answers.pending(seat, ids, retry_failed=self._retry_failed)
                     left[seat] = dict(pending)
                     self._runner.count_present(len(ids) - len(pending))
-                for item in items:
+                for item in spread(items):
                     for seat, epochs in left.items():
                         if self._stop.requested:
                             return

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Literal
 
 from quality.agreement.annotations import is_blank
+from quality.agreement.labels import ANY_OTHER
 from quality.tables.cells import number_in, plain_text
 from quality.tables.records import folded
 from scenarios.schemes.model import Dimension, Label, Level, Measurement
@@ -125,5 +126,5 @@ def _spelt(answers: Sequence[str]) -> list[str]:
 def _labels(names: Sequence[str]) -> tuple[Label, ...]:
     """Return labels of these names; where everybody said the same there is one that nobody chose."""
     if len(names) < 2:
-        names = [*names, "(any other)"]
+        names = [*names, ANY_OTHER]
     return tuple(Label(id=name, definition=f"Written {name!r} in the file.") for name in names)

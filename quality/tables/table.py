@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pipeline.importing.rows import role_key
+from pipeline.importing.rows import role_key, told_apart
 from quality.agreement.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
@@ -126,9 +126,16 @@ class AnswerTable:
 
     @property
     def roles(self) -> dict[str, RoleKey]:
-        """Who says the turns of which files tell it, by item, as roles of schemes are called."""
+        """Who says the turns of which files tell it, by item, as roles of schemes are called.
+
+        Two people of a dialogue have two roles, as they have when the files become a run.
+        """
+        keys = {
+            dialogue.id: told_apart({turn.role: role_key(turn.role) for turn in dialogue.turns})
+            for dialogue in self.dialogues
+        }
         return {
-            item_name(dialogue.id, place): role_key(turn.role)
+            item_name(dialogue.id, place): keys[dialogue.id][turn.role]
             for dialogue in self.dialogues
             for place, turn in enumerate(dialogue.turns)
             if turn.role != SOMEBODY

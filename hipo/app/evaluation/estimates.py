@@ -10,12 +10,13 @@ from typing import Final
 
 from hipo.app.estimates.budget_coverage import Coverage, covered_share
 from hipo.app.estimates.playing import BYTES_PER_TOKEN, total_cost
+from hipo.app.evaluation.carried import carried_answers
 from hipo.app.evaluation.identity import check_folder
 from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.app.options.values import Resume
 from pipeline.providers.protocol import Usage
-from pipeline.store.answers import AnswerLog
-from pipeline.store.evaluation_store import EvaluationStore
+from pipeline.store.answers import AnswerLog, EvaluationSeat
+from pipeline.store.evaluation_store import EvaluationStore, Identity
 from prompts.question import Question
 from prompts.tasks.modes import Mode
 from quality.evaluation.item import EvaluationItem
@@ -86,10 +87,10 @@ def estimate_evaluation(
     Raises:
         UsageError: the folder holds something else, or an evaluation that cannot be gone on with.
     """
-    begun = check_folder(folder, ready, resume) is not None
-    opened = EvaluationStore.open(folder) if begun else nullcontext()
+    before = check_folder(folder, ready, resume)
+    opened = EvaluationStore.open(folder) if before is not None else nullcontext()
     with opened as store:
-        answers = None if store is None else store.answers
+        answers = None if store is None else _Answered.found(store.answers, before, ready)
         at_providers = 0 if store is None else store.calls.batches.left()
         charges = None if store is None else store.charges()
         spent = (0.0, 0) if charges is None else (charges.charged_usd, charges.charged_tokens)
@@ -129,6 +130,27 @@ def _coverage(
         return None
     limits = (settings.budget_usd, settings.budget_tokens)
     return Coverage(*limits, *spent, min(shares), int(min(shares) * found.answers))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What is answered already."""
+
+    log: AnswerLog
+    carried: Set[tuple[EvaluationSeat, str]]
+    """Seats and items of which an answer stands that was given under a lower limit of tokens."""
+
+    @classmethod
+    def found(cls, log: AnswerLog, before: Identity | None, ready: ReadyEvaluation) -> _Answered:
+        """Find out what stands."""
+        return cls(log, {(s, one.item) for s, one in carried_answers(log, before, ready)})
+
+    def pending(
+        self, seat: EvaluationSeat, items: Sequence[str], *, retry_failed: bool
+    ) -> Set[str]:
+        """Return the items that a seat has still to be asked about."""
+        left = self.log.pending(seat, items, retry_failed=retry_failed)
+        return {item for item, _ in left if (seat, item) not in self.carried}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +201,7 @@ def _line(
     task: TaskPlan,
     rounds: Sequence[_AskingRound],
     model: str,
-    answers: AnswerLog | None,
+    answers: _Answered | None,
 ) -> TaskEstimate:
     """Count what one model has still to be asked for one task."""
     left, sent = 0, list[Usage]()
@@ -212,12 +234,10 @@ def _line(
 
 
 def _pending(
-    ready: ReadyEvaluation, task: TaskPlan, one: _AskingRound, model: str, answers: AnswerLog | None
+    ready: ReadyEvaluation, task: TaskPlan, one: _AskingRound, model: str, answers: _Answered | None
 ) -> Set[str]:
     """Return the items of a round that a model has still to answer."""
     if answers is None:
         return one.requests.keys()
     seat = ready.plan.seat(task, one.draw, one.repeat, model)
-    items = list(one.requests)
-    left = answers.pending(seat, items, retry_failed=ready.settings.retry_failed)
-    return {item for item, _ in left}
+    return answers.pending(seat, list(one.requests), retry_failed=ready.settings.retry_failed)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from hipo.app.evaluation.carried import carried_answers
 from hipo.app.evaluation.identity import check_folder, identity_of, joined_identity
 from hipo.app.evaluation.plan import ReadyEvaluation, plan_evaluation
 from hipo.app.evaluation.results import WrittenResults, write_results
@@ -24,6 +26,7 @@ from hipo.app.runs.run import Run
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from outputs.export.facts import code_version
 from pipeline.calls.client import Client
+from pipeline.chunks import chunks
 from pipeline.playing.runner import RunOutcome
 from pipeline.providers.protocol import Provider
 from pipeline.stopping.stop import CONFIGURATION, INTERRUPTED, Stop
@@ -34,6 +37,9 @@ from pipeline.store.queries.status import RUNNING, ended
 from quality.evaluation.replies import TRUNCATED
 from quality.evaluation.stage import Evaluation
 from scenarios.errors import UsageError
+
+_AT_ONCE = 500
+"""Answers that are carried over together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +156,7 @@ async def evaluate_async(
         watching.note(note)
     async with providers_for(ready.uses.values(), settings.limits) as providers:
         with EvaluationStore.begin(folder) as store:
-            opened = _Open(ready, store, identity, providers, watching)
+            opened = _Open(ready, store, before, identity, providers, watching)
             done = await _evaluate(opened, signals=signals)
     if page and done.complete and done.results.rows:
         return replace(done, written=write_evaluation(folder, code_version()))
@@ -163,6 +169,8 @@ class _Open:
 
     ready: ReadyEvaluation
     store: EvaluationStore
+    before: Identity | None
+    """What was asked when it was last begun."""
     identity: Identity
     providers: Mapping[str, Provider]
     watching: Watcher
@@ -171,8 +179,11 @@ class _Open:
 async def _evaluate(opened: _Open, *, signals: bool) -> ModelsEvaluated:
     """Ask what is left, and write what is there."""
     ready, store, plan = opened.ready, opened.store, opened.ready.plan
-    store.record_identity(opened.identity)
     store.answers.add_seats(seat for seat, _, _ in plan.seats())
+    # Before it is recorded what is asked now: whoever is killed in between carries over again.
+    for some in chunks(carried_answers(store.answers, opened.before, ready), _AT_ONCE):
+        await asyncio.gather(*(store.answers.finish(seat, answer) for seat, answer in some))
+    store.record_identity(opened.identity)
     store.set_state(RUNNING, planned=plan.asked)
     before = store.charges().calls
     stop = Stop()

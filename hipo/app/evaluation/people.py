@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hipo.app.metrics.intention import accuracy_by_face_act, intention_answers
 from hipo.app.review.reviewing import run_material, study_of
+from outputs.evaluation.model_names import names_in, renamed_row
 from outputs.evaluation.writing import results_of
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.reviews import ReviewStore
@@ -116,7 +117,7 @@ def _answers_of_people(run: Path, study: str | None) -> QuizAnswers:
 
 
 def people_beside_models(
-    evaluation: Path, run: Path, study: str | None = None
+    evaluation: Path, run: Path, study: str | None = None, *, shown: bool = False
 ) -> PeopleBesideModels:
     """Score people and models on the items that both answered.
 
@@ -124,6 +125,7 @@ def people_beside_models(
         evaluation: a folder that ``hipo evaluate`` wrote.
         run: the run whose dialogues people answered.
         study: the quiz; None: the only one there is, or where there is none, the imported annotators.
+        shown: whether models have the names that tables have for them.
 
     Raises:
         UsageError: the folder holds no evaluation, the run no quiz; they have other schemes, or no
@@ -142,7 +144,9 @@ def people_beside_models(
             f"nobody has answered the quiz {quiz.study!r} of {run} yet",
             f"hipo review serve {typed_path(run)} --mode quiz lets people in",
         )
-    labels, results = record.set.labels, list(results_of(evaluation, record))
+    names = names_in(record) if shown else {}
+    results = [renamed_row(row, names) for row in results_of(evaluation, record)]
+    labels = record.set.labels
     single = {name: known for name, known in labels.items() if name not in record.set.several}
     rows = human_baseline(results, quiz.people, single, hidden=quiz.hidden)
     if not rows:

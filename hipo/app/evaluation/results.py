@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,16 +55,22 @@ def write_results(
     seats = _seats(store, identity)
     items = {item.id: item for item in ready.items.items}
     asked: dict[str, EvaluationItem] = {}
-    count = 0
+    count, limits = 0, defaultdict[str, Counter[int]](Counter)
     with new_file(folder / RESULTS) as file:
         for row in _rows(store, ready, seats, items):
             asked.setdefault(row.item, items[row.item])
             file.write(row.to_line())
             count += 1
+            if row.max_tokens is not None:
+                limits[row.model][row.max_tokens] += 1
     canary = ready.items.canary
     write_items(folder, (_shown(item, canary) for item in items.values() if item.id in asked))
     record = _record(store, ready, identity, seats, asked)
-    write_record(folder, record)
+    models = tuple(
+        model.model_copy(update={"lower_limits": dict(sorted(limits[model.name].items()))})
+        for model in record.models
+    )
+    write_record(folder, record.model_copy(update={"models": models}))
     return WrittenResults(count, folder / RESULTS)
 
 

@@ -53,7 +53,11 @@ def report_evaluation(name: str | Path) -> WrittenEvaluation:
 
 
 def result_blocks(
-    names: Sequence[str | Path], *, people: str | Path | None = None, paper: bool = True
+    names: Sequence[str | Path],
+    *,
+    people: str | Path | None = None,
+    paper: bool = True,
+    by_label: bool = False,
 ) -> list[ResultBlock]:
     """Return the results of some evaluations, and those that the paper printed.
 
@@ -62,12 +66,13 @@ def result_blocks(
         people: a run with a quiz: what people scored, beside models on the very same items.
         paper: whether the printed results are there, in a block of their own; beside corpora of
             other schemes alone they are not.
+        by_label: whether precision, recall and F1 of every label have tables, too.
 
     Raises:
         UsageError: nothing is asked for, there is no such evaluation, or no such quiz.
         InputError: a file of an evaluation is damaged.
     """
-    if not names and (people is not None or not paper):
+    if not names and (people is not None or by_label or not paper):
         raise UsageError("there is nothing to print", "name the folder of an evaluation")
     folders = [evaluation_folder(name) for name in names]
     evaluations = [read_evaluation(folder) for folder in folders]
@@ -76,8 +81,10 @@ def result_blocks(
     paper = paper and (not schemes or _PAPERS in schemes)
     if evaluations:
         run = None if people is None else find_run(str(people))
-        own = own_results(evaluations, among_people=list(_among_people(evaluations, folders, run)))
-        together = beside_paper(evaluations, paper_results()) if paper else None
+        among = list(_among_people(evaluations, folders, run))
+        shown = [one.shown for one in evaluations]
+        own = own_results(shown, among_people=among, by_label=by_label)
+        together = beside_paper(shown, paper_results()) if paper else None
         tables = own.tables if together is None else (*own.tables, together)
         blocks.append(own.model_copy(update={"tables": tables}))
     if paper:
@@ -91,4 +98,5 @@ def _among_people(
     if run is None:
         return
     for one, folder in zip(evaluations, folders, strict=True):
-        yield Evaluated(one.record, people_beside_models(folder, run).scores, marks=one.marks)
+        found = people_beside_models(folder, run).scores
+        yield Evaluated(one.record, found, marks=one.marks).shown

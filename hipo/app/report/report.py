@@ -127,7 +127,7 @@ def _evaluations(run: Path, named: Sequence[str | Path], scheme: Scheme) -> Iter
                 f"{folder} is about labels of {one.record.set.scheme}, the run has {scheme.name}",
                 "leave it out: its figures say nothing about this run",
             )
-        yield one
+        yield one.shown
 
 
 async def _built(

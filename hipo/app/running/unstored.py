@@ -1,4 +1,4 @@
-"""Say at the end of a run what was paid for and could not be stored."""
+"""Say at the end of a run which replies could not be stored."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def tell_unstored(calls: CallLog, outcome: RunOutcome) -> None:
     lost = calls.store_unstored()
     if lost:
         outcome.stop_code = outcome.stop_code or STORE
-        replies = "1 paid reply" if lost == 1 else f"{lost:,} paid replies"
+        # What costs nothing, as what rules say does, was not paid; a price that is not known may be one.
+        paid = "paid " * any(request.cost_usd != 0 for call in lost for request in call.requests)
+        replies = f"{len(lost):,} {paid}{'reply' if len(lost) == 1 else 'replies'}"
         told = f"{replies} could not be stored and will be asked for again"
         outcome.stopped = f"{outcome.stopped}; {told}" if outcome.stopped else told

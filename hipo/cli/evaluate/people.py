@@ -52,7 +52,8 @@ def people(
     into three groups or more, accuracy beside the agreement of people. A last table says which label
     is chosen where another one is right.
     """
-    found = people_beside_models(evaluation, find_run(run), study)
+    shown = output_format != "json"
+    found = people_beside_models(evaluation, find_run(run), study, shown=shown)
     if output_format == "json":
         write_json(people_as_json(found))
     else:

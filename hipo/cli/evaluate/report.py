@@ -12,6 +12,7 @@ from hipo.cli.reports.estimate import at_providers_as_text
 from hipo.cli.reports.run import charges_in_words, spending_as_json
 from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, reasons
 from scenarios.plural import plural
+from scenarios.text_file import typed_path
 
 _REASONS = 3
 """Why items have no answer: so many are told, each in so many characters."""
@@ -124,7 +125,7 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
     if done.cut_off:
         lines.append(
             f"cut off before the last label, which counts as wrong: {plural(done.cut_off, 'answer')};"
-            " a higher --max-tokens asks such a model anew with --resume always"
+            " a higher --max-tokens asks these again with --resume always"
         )
     if counts.get("failed"):
         lines.append(f"without an answer: {number(counts['failed'])}; --retry-failed asks again")
@@ -138,8 +139,11 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
             mark_remarks,
         )
 
-        found = done.written.evaluated
+        found = done.written.evaluated.shown
         lines += ["", all_scores_as_text(found.scores, found.signed), ""]
         lines += [remark.text for remark in mark_remarks(found)]
         lines.append(f"the whole of it: {done.written.page}")
+    elif done.results.rows:
+        what = "figures and a page" if done.complete else "figures and a page of what is there"
+        lines.append(f"hipo evaluate report {typed_path(done.folder)} makes {what}")
     return "\n".join(lines)

@@ -38,6 +38,9 @@ def table(
     people: str | None = typer.Option(
         None, "--people", metavar="RUN", help="A run with a quiz: people and models on its items."
     ),
+    by_label: bool = typer.Option(
+        False, "--by-label", help="With precision, recall, F1 and number of every label."
+    ),
     no_paper: bool = typer.Option(False, "--no-paper", help="Without the printed results."),
 ) -> int:
     """Print results of your own evaluations, and what the HIPO paper published.
@@ -48,6 +51,6 @@ def table(
     openings by goal, has its rows below the printed ones, too. Without DIR the printed results are
     there alone; notes say what does not add up.
     """
-    blocks = result_blocks(evaluations or (), people=people, paper=not no_paper)
+    blocks = result_blocks(evaluations or (), people=people, paper=not no_paper, by_label=by_label)
     print(_WRITERS[output_format](blocks), end="")
     return ExitCode.DONE

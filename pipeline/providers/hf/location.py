@@ -91,6 +91,11 @@ def locate(model: str, near: Path | None = None) -> ModelFiles:
     return _on_hub(named["name"], named["revision"], named["gguf"])
 
 
+def is_hub_id(model: str) -> bool:
+    """Return whether a name can be that of a model of the hub, whatever lies on this machine."""
+    return _HUB_ID.fullmatch(model) is not None
+
+
 def _in_folder(folder: Path) -> ModelFiles:
     """Return the model of a folder: an adapter, one in safetensors, or the one GGUF file."""
     if (folder / ADAPTER).is_file():

@@ -53,6 +53,10 @@ def test_own_results_stand_before_the_printed_ones_in_a_block_of_their_own(
         io.StringIO(hipo("evaluate", "table", str(sample), "--format", "csv").out)
     )
     assert {row["items"] for row in rows} == {"these items", "other items, other labels"}
+    labels = hipo("evaluate", "table", str(sample), "--no-paper", "--by-label")
+    assert labels.out.startswith(own[:100])
+    assert ("goal by label" in labels.out, "goal by label" in own) == (True, False)
+    assert hipo("evaluate", "table", "--by-label").code == 2
 
 
 def test_people_have_rows_where_models_were_scored_on_the_same_items(

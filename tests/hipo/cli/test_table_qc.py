@@ -43,3 +43,18 @@ def test_a_list_of_findings_that_ends_early_says_how_many_everybody_has(
     assert "  Zoe: 24 too_fast" in out
     assert "  Ada: 16 too_fast" in out
     assert out.index("Zoe: 24") < out.index("Ada: 16")
+
+
+def test_of_a_table_in_which_all_say_the_same_no_label_is_told_that_nobody_wrote(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    path = tmp_path / "alike.csv"
+    path.write_text(
+        "item,annotator,tone\n" + "".join(f"{i},{w},warm\n" for i in "xy" for w in "AB")
+    )
+    for command in ("agreement", "qc"):
+        out = hipo(command, str(path)).out
+        assert "warm" in out
+        assert "any other" not in out
+    path.write_text(path.read_text().replace("y,B,warm", "y,B,(any other)"))
+    assert "(any other)" in hipo("agreement", str(path)).out, "somebody wrote it"

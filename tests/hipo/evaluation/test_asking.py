@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hipo.app.evaluation.evaluate import ModelsEvaluated, evaluate
+from hipo.app.evaluation.plan import plan_evaluation
 from hipo.app.evaluation.settings import EvaluationSettings
-from hipo.cli.evaluate.report import evaluated_as_json, evaluated_as_text
+from hipo.cli.evaluate.report import evaluated_as_text
 from outputs.evaluation.writing import write_evaluation
 from outputs.evaluation_items.runs import load_run
 from pipeline.recipes.recipe import Limits
@@ -86,8 +87,6 @@ def test_what_two_strategies_say_alike_is_paid_for_once_and_scored_for_each(
 
 
 def _plans(run: Path, tasks: tuple[str, ...]) -> dict[str, Any]:
-    from hipo.app.evaluation.plan import plan_evaluation  # noqa: PLC0415
-
     settings = EvaluationSettings(
         source=str(run), tasks=tasks, models=("offline/judge",), any_verdict=True
     )
@@ -323,25 +322,6 @@ def test_openais_sdk_is_asked_at_temperature_0(
     assert done.counts == {"answered": 16}
     assert {seen.body["temperature"] for seen in wire_server.seen} == {0}
     assert "sk-test-openai" not in (tmp_path / "e" / "results.jsonl").read_text()
-
-
-def test_answers_that_are_cut_off_are_told_with_what_to_do(
-    tmp_path: Path, run: Path, wire_server: WireServer
-) -> None:
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": ""},
-        "finish_reason": "length",
-    }
-    wire_server.faults = Faults(
-        canned=(200, {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice]})
-    )
-    done = asked(run, tmp_path / "e", wire_server, settings={"keep_going": True})
-    assert (done.counts["unreadable"], done.cut_off) == (16, 16)
-    assert evaluated_as_json(done)["cut_off"] == 16
-    text = evaluated_as_text(done)
-    assert "cut off before the last label, which counts as wrong: 16 answers; a higher" in text
-    assert {fault for row in rows(tmp_path / "e") for fault in row.faults.values()} == {"cut off"}
 
 
 def test_the_record_tells_how_a_model_was_asked_and_what_answered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hipo.cli.evaluate.report import (
 )
 from outputs.evaluation.asked import cost_of
 from outputs.evaluation.writing import write_evaluation
+from outputs.evaluation_items.runs import load_run
 from pipeline.recipes.recipe import Limits
 from pipeline.stopping.stop import BUDGET
 from quality.evaluation.evaluation_record import read_record
@@ -36,6 +38,10 @@ def prices(tmp_path: Path) -> Path:
     return path
 
 
+def _asked(folder: Path) -> set[str]:
+    return {row.item for row in rows(folder / "e")}
+
+
 def test_a_budget_stops_it_and_a_raised_one_goes_on(
     tmp_path: Path, run: Path, wire_server: WireServer, prices: Path
 ) -> None:
@@ -48,6 +54,14 @@ def test_a_budget_stops_it_and_a_raised_one_goes_on(
     assert len(rows(tmp_path / "e")) == done.counts["answered"], "what is there can be looked at"
     (score, *_) = write_evaluation(tmp_path / "e", "1").evaluated.scores.scores
     assert score.tally.unasked == 16 - done.counts["answered"]
+    by_scenario = Counter(row.scenario for row in rows(tmp_path / "e"))
+    assert max(by_scenario.values()) - min(by_scenario.values()) <= 1, "both scenarios, alike"
+    assert len(by_scenario) == 2
+    order = [item.id for item in load_run(run, verdict="any").items if item.kind == "utterance"]
+    assert [row.item for row in rows(tmp_path / "e")] == [i for i in order if i in _asked(tmp_path)]
+    assert f"hipo evaluate report {tmp_path / 'e'} makes figures and a page of what is there" in (
+        evaluated_as_text(done)
+    )
     stopped_at = wire_server.count
     again = asked(run, tmp_path / "e", wire_server, settings=own, budget_usd=5)
     assert again.counts == {"answered": 16}

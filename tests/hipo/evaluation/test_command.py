@@ -35,6 +35,7 @@ def test_a_run_is_evaluated_offline_with_figures_and_a_page(
     assert (tmp_path / "results" / "scores.json").is_file()
     again = hipo(*command, "--no-page")
     assert "0 calls, nothing to do: 16 answers there already" in again.out
+    assert again.out.endswith("hipo evaluate report results makes figures and a page\n")
 
 
 def test_an_interrupt_ends_it_with_3_and_the_same_command_goes_on(

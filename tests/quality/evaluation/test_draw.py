@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.evaluation.draw import balancing_weights, draw_evenly
+from prompts.tasks.items import TaskItem
+from quality.evaluation.draw import balancing_weights, draw_evenly, spread
+from quality.evaluation.item import EvaluationItem
+from tests.quality.evaluation.test_replies import SCENE, TURNS
 
 sets = st.dictionaries(
     st.text("abcdefgh", min_size=1, max_size=4), st.sampled_from("XYZ"), min_size=1, max_size=40
@@ -66,3 +69,40 @@ def test_shares_that_name_none_of_the_classes_leave_every_item_alike():
 def test_nothing_cannot_be_drawn():
     with pytest.raises(ValueError, match="at least 1 item"):
         drawn({"i": "X"}, 0)
+
+
+def lines(*cases, turns=3, beside=("own",)):
+    """Items of cases that are named by scenario and number, each of some turns beside some facts."""
+    return [
+        EvaluationItem(
+            TaskItem(f"{case}/{turn}/{fact}", SCENE, TURNS, 1, 0),
+            "utterance", {}, frozenset(), case=case, scenario=case[0], turn=turn,
+        )
+        for case in cases
+        for turn in range(turns)
+        for fact in beside
+    ]  # fmt: skip
+
+
+@given(st.permutations(lines("a1", "a2", "a3", "b1", "b2", "c1")), st.integers(1, 18))
+def test_what_is_asked_first_is_of_as_many_scenarios_and_cases_as_it_can_be(items, n):
+    asked = spread(items)[:n]
+    scenarios = Counter(item.scenario for item in asked)
+    assert len(scenarios) == min(n, 3)
+    for name in "abc":
+        own = {item.case for item in items if item.scenario == name}
+        assert len({item.case for item in asked if item.scenario == name}) == min(
+            scenarios[name], len(own)
+        )
+    assert asked == spread(sorted(items, key=lambda item: item.id))[:n]
+    assert sorted(item.id for item in spread(items)) == sorted(item.id for item in items)
+
+
+def test_what_is_asked_first_is_of_all_turns_and_a_line_stays_with_its_facts():
+    many = lines(*(f"a{n}" for n in range(30)))
+    assert set(Counter(item.turn for item in spread(many)[:30])) == {0, 1, 2}
+    asked = spread(lines("a1", "b1", "b2", beside=("own", "other")))
+    assert [item.id.rpartition("/")[0] for item in asked[::2]] == [
+        item.id.rpartition("/")[0] for item in asked[1::2]
+    ]
+    assert [item.id.rpartition("/")[2] for item in asked] == ["own", "other"] * 9

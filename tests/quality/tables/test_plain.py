@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.importing.rows import role_key, told_apart
 from quality.annotation_qc.findings import QcSettings
 from quality.annotation_qc.qc import timing_findings
 from quality.tables import records
@@ -11,6 +12,7 @@ from quality.tables.checking import CheckedTable, read_files
 from quality.tables.derived_map import derived_map
 from quality.tables.header import read_header
 from quality.tables.parquet import parquet_rows
+from quality.tables.table import AnswerTable, TableDialogue, TableTurn
 from scenarios.errors import UsageError
 from tests.quality.tables.plain_table import answers, read
 
@@ -313,3 +315,15 @@ def test_any_name_of_a_column_becomes_a_dimension_of_its_own(tmp_path, columns):
     table = read(tmp_path, f"item,annotator,{','.join(columns)}\n1,A,x,y,x,y\n2,A,y,x,x,x\n")
     assert [d.title for d in table.scheme.dimensions] == columns
     assert len(table.answers) == 8
+
+
+def test_two_people_of_a_dialogue_whose_names_differ_in_accents_have_two_roles():
+    def said(name, *people):
+        return TableDialogue(name, "g", tuple(TableTurn(who, "Hello") for who in people))
+
+    dialogues = (said("d1", "Jose", "José"), said("d2", "José", "Jose Ann"))
+    first, second, third, fourth = AnswerTable(dialogues, (), (), (), (), ()).roles.values()
+    assert (first, third, fourth) == ("jose", "jose", "jose_ann")
+    assert second != first
+    keys = told_apart({who: role_key(who) for who in ("Jose", "José")})
+    assert [first, second] == list(keys.values()), "as in a run that is made of the file"
