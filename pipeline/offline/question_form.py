@@ -12,7 +12,10 @@ _FORMS: Final = (
     ("amount", r"how (?:much|many|often|big|far|large)|what number"),
     ("who", r"(?:to |by |from |with )?who(?:m|se)?\b"),
     ("where", r"where"),
-    ("why", r"why|how come|what(?:'s| is) the reason"),
+    (
+        "why",
+        r"why|how come|what(?:'s| is) the reason|what\b(?![^?]*\b(?:look|ask|stand|pay|wait|hope|out) for)[^?]{1,80}\bfor(?=\?|$)",
+    ),
     ("how", r"how"),
     (
         "any",

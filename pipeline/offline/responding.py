@@ -39,7 +39,8 @@ _ALONE = 50
 _LED, _LED_ON = 40, 60
 """Percent of lines with a way in, the first and those that go on from an earlier answer."""
 _COMPLETE = re.compile(
-    r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b|\bhid(?:e|den|ing)\b|\bno more to it\b|\bnothing left\b"
+    r"\beverything\b|\ball (?:along|there is)\b|\bkept nothing\b|\bhid(?:e|den|ing)\b|\bno more to it\b|"
+    r"\bnothing left\b|\bleft nothing\b|\bleaving something out\b|\bsecret\b|\bweren't to know\b|\byou don't know\b"
 )
 """What claims that nothing was left unsaid."""
 _TELLING = re.compile(

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "202581dc861da7cfbac1cabcc16fb0eb98b3d2c48ee2ed8ffd151d99d4b2dcc9",
+        "08429aac4e7a9a70d30126c719c3f1b714b3258f7e82d96966c9a265042f7be4",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "7ed86259dea857c03fa7006bbbe347480655c2351fddf653e314194b5c7b3a7b",
+        "a4741197ae04e37cf19f7d158561aba80ff0974e67b86b8f6f8b08f41ad39b06",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "6fb0cbf5db408b7f65e9e7c9ffa00769ba10d7db90efa714f28f1df4bba31ece",
+        "7dcea4894e71eca9d76852606c0487dd78791c1f35ef714f0787dc37e69de8f3",
     ),
 }
 

@@ -310,3 +310,60 @@ def test_what_is_declared_is_mostly_said_after_what_is_told() -> None:
         lines = [line.rpartition("| ")[2] for line in listed("cores", veracity, "Declarations")]
         assert sum(line.startswith("{") for line in lines) > len(lines) / 2
         assert sum("as of" in line for line in lines) < len(lines) / 3
+
+
+def test_a_vague_feeling_still_answers() -> None:
+    """'Is it only pictures, or do they hear us as well?' 'I'm so sorry, my feelings about it are complicated.'"""
+    answers = re.compile(
+        r"it's (?:such )?(?:complicated|a (?:long story|bit of|muddle)|one of those|sometimes)|depends on|"
+        r"\b(?:it has its|have their) ups and downs"
+    )
+    for act in REPERTOIRE[ACT]:
+        for line in listed("feelings", "Manner", act):
+            assert answers.search(line), line
+
+
+def test_a_lie_of_feeling_is_false_whatever_the_fact_and_whoever_hears_it() -> None:
+    """'Please don't be so upset over nothing at all', to an official whom the fact would not upset."""
+    false = re.compile(
+        r"as if (?:I|there) (?:was|had|knew)|as if I'd been hiding|I hadn't told|hide (?:from|a thing)|"
+        r"something to hide|more to it|nothing (?:whatsoever )?behind|no secret|told you every|the whole of it|"
+        r"telling you everything|as open with you|everything there is"
+    )
+    for act in REPERTOIRE[ACT]:
+        for line in listed("feelings", LIE, act):
+            assert false.search(line), line
+            assert not re.search(r"over nothing|nothing (?:there|left|in it) to be", line), line
+
+
+def test_no_line_comforts_somebody_who_may_not_be_sad() -> None:
+    """'Please don't be so sad, you'll have me crying along with you', to a moderator of a forum."""
+    close = re.compile(
+        r"cheer up|be (?:so )?sad|be there for you if it (?:all )?get|with your worries|worry alone|blush|"
+        r"can't sleep|come what may"
+    )
+    for veracity in ("Relevance", "Manner"):
+        for act in REPERTOIRE[ACT]:
+            for line in listed("feelings", veracity, act):
+                assert not close.search(line), line
+
+
+def test_a_lie_for_any_fact_stays_one_after_a_truth() -> None:
+    """'What I've told you is how it is', after a true detail; 'there's a good deal less to it than people think'."""
+    told = re.compile(r"less to it|as I've told you|what I've told you")
+    for when in load("asides")["lies"]:
+        assert not [lie for lie in listed("asides", "lies", when) if told.search(lie)]
+
+
+def test_what_leads_up_to_an_answer_is_not_its_act() -> None:
+    """'I'm glad you ask: ...', 'I'm sorry, it's only this: ...', 'I'll leave you with this much: ...'."""
+    leads = re.compile(
+        r"glad you ask|it's only this|to disappoint you:|to let you down there:|let-down|"
+        r"I.ll leave you with|have this|let you have|give you one thing|stand by it:"
+    )
+    for by_act in load("cores").values():
+        for act in ("Expressives", "Commissives"):
+            for line in by_act.get(act, ()):
+                assert not leads.search(line), line
+    refused = (listed("asides", "onwards", before, "refused") for before in ("told", "vague"))
+    assert not [lead for leads in refused for lead in leads if re.search("stop|no more", lead)]

@@ -21,6 +21,8 @@ ASKED = {
     "Just so I've got it right, how many nights a week do you sleep there?": "amount",
     "Now that morning. Where were you between six and seven?": "where",
     "If there's been smoke up there, how come we've never had an alarm?": "why",
+    "What did you need a new code for, all of a sudden?": "why",
+    "What would you tell her to look out for?": "what",
     "How's the battery coming along these days?": "how",
     "Could you tell me who it was?": "who",
     "Is there anything you'd rather I heard from you than from a mechanic?": "any",
