@@ -129,10 +129,7 @@ def label_agreement(
     given, answered = given[shared], table.answered[shared]
     clusters = np.unique(table.clusters[shared], return_inverse=True)[1]
     sums, rarer_in = _sums(given, answered, clusters)
-    draws = None
-    if len(sums) > 1:
-        more = _with_two_more(sums, int(answered.max()))
-        draws = resample(lambda weights: _figures(weights @ more), len(more), how)
+    draws = _drawn(sums, int(answered.max()), how)
     values = _figures(sums.sum(axis=0, keepdims=True))[0]
     people = _people(dimension, table, shared)
     return [
@@ -180,6 +177,14 @@ def _row(
     elif row.alpha is not None:
         why = _ONE_PLACE if row.dialogues < 2 else _OTHERS_IN_ONE_PLACE
     return replace(row, note=why or _ONE_PLACE * (row.dialogues < 2))
+
+
+def _drawn(sums: Floats, most: int, how: Resampling) -> Floats | None:
+    """Return the figures of every resample of dialogues; None of a single one."""
+    if len(sums) < 2:
+        return None
+    more = _with_two_more(sums, most)
+    return resample(lambda weights: _figures(weights @ more), len(more), how)
 
 
 def _with_two_more(sums: Floats, most: int) -> Floats:

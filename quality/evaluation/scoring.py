@@ -171,9 +171,7 @@ def score(
         macro_f1=estimates[1],
         balanced_accuracy=estimates[2],
         above_majority=estimates[3],
-        classes=class_scores(
-            code.labels, table.sum(axis=1), table[:, :size].sum(axis=0), estimates[_WHOLE:]
-        ),
+        classes=_classes(code, table, estimates[_WHOLE:]),
         matrix=tuple(tuple(map(int, row[:size])) for row in table),
         unread=tuple(map(int, table[:, size])),
         majority=majority,
@@ -187,6 +185,14 @@ def score(
         drawn_over=drawn_over,
         remarks=(*missing_remarks(told), *remarks(answers, code.answers, majority)),
     )
+
+
+def _classes(
+    code: CodedAnswers, table: NDArray[np.intp], estimates: Sequence[ClusteredEstimate]
+) -> tuple[ClassScore, ...]:
+    """Return the figures of each label; the last column of ``table`` counts what names none."""
+    given = table[:, : len(code.labels)].sum(axis=0)
+    return class_scores(code.labels, table.sum(axis=1), given, estimates)
 
 
 def sizes(answers: Sequence[ScoredAnswer]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from quality.evaluation.flips import flip_rate
 from quality.evaluation.label_sets import score_sets
 from quality.evaluation.other_words import other_words
 from quality.evaluation.result_row import ResultRow
-from quality.evaluation.scores import EvaluationScores, Weighting
+from quality.evaluation.scores import EvaluationScores, ModelComparison, Weighting
 from quality.evaluation.scoring import ScoreKey, score
 from quality.evaluation.swaps import swap_score, two_sided
 from quality.statistics.bootstrap import Resampling
@@ -27,6 +27,8 @@ REFERENCES: Final = ("declared", "agreed", "people", "adjudicated", VERIFIER, "g
 """In the order they are shown."""
 Answers = dict[ScoreKey, list[ScoredAnswer]]
 T = TypeVar("T")
+Weightings = Mapping[str, Sequence[tuple[Weighting, Mapping[str, float] | None]]]
+"""By task, what items count: as drawn, and weighted back to the whole set."""
 
 
 def score_results(
@@ -65,7 +67,7 @@ def score_results(
     known: dict[ScoreKey, Sequence[str]] = {key: labels[key.dimension] for key in first}
     for key, found in swapped.items():
         first[key], known[key] = two_sided(found)
-    tasks = list(dict.fromkeys(key.task for key in answers))
+    tasks = dict.fromkeys(key.task for key in answers)
     weightings = {task: _weightings(drawn, task, classes.get(task, {})) for task in tasks}
     scored = {key: found for key, found in first.items() if found}
     of_sets = {key: scored.pop(key) for key in [*scored] if key.dimension in several}
@@ -81,15 +83,7 @@ def score_results(
     )
     return EvaluationScores(
         scores=tuple(figures(score, scored)),
-        comparisons=tuple(
-            comparison
-            for task in tasks
-            for weighting, weights in weightings[task]
-            for comparison in compare_all(
-                {key: found for key, found in scored.items() if key.task == task}, known,
-                weights=weights, weighting=weighting, how=how,
-            )
-        ),
+        comparisons=tuple(_comparisons(scored, known, weightings, how)),
         flips=tuple(rate for key, found in _asked(answers) if (rate := flip_rate(key, found, how))),
         sets=tuple(figures(score_sets, of_sets)),
         swaps=tuple(swap_score(key, found, how) for key, found in swapped.items()),
@@ -97,12 +91,25 @@ def score_results(
     )  # fmt: skip
 
 
+def _comparisons(
+    answers: Answers,
+    known: Mapping[ScoreKey, Sequence[str]],
+    weightings: Weightings,
+    how: Resampling,
+) -> Iterator[ModelComparison]:
+    """Yield what models differ in, task by task, in each weighting."""
+    for task, ways in weightings.items():
+        mine = {key: found for key, found in answers.items() if key.task == task}
+        for weighting, weights in ways:
+            yield from compare_all(mine, known, weights=weights, weighting=weighting, how=how)
+
+
 def _figures(
     scorer: Callable[..., T],
     answers: Answers,
     *,
     known: Mapping[ScoreKey, Sequence[str]],
-    weightings: Mapping[str, Sequence[tuple[Weighting, Mapping[str, float] | None]]],
+    weightings: Weightings,
     drawn_over: str,
     unasked: Mapping[tuple[str, str, str], int],
     how: Resampling,
