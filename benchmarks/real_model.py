@@ -40,7 +40,8 @@ FACTS = (
 )  # fmt: skip
 """Twenty facts; under both goals that makes forty cases."""
 TURNS = 1
-MAX_TOKENS = 350
+MAX_TOKENS = 600
+"""Above what the schema of an answer lets a model write (some 1,350 letters and signs): whatever fails is unread."""
 
 
 @dataclass(frozen=True, slots=True)
