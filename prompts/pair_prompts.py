@@ -72,8 +72,10 @@ class PairPrompts:
     def initiator(self, view: InitiatorView, history: History) -> Question[str]:
         """Ask for the initiator's next utterance."""
         said = self._transcript(history, you="initiator", other=view.other_role)
+        asked = sum(role == "initiator" for role, _ in history)
+        variables = {"view": view, "history": said, "left": max(view.questions - asked, 0)}
         objections = partial(against_utterance, history=history)
-        return self._initiator.render_line({"view": view, "history": said}, objections)
+        return self._initiator.render_line(variables, objections)
 
     def responder(
         self, view: ResponderView, history: History, wanted: Wanted = ()
@@ -179,8 +181,8 @@ def _sample_view(scheme: Scheme, *, full: bool) -> ResponderView:
 
 
 def _public(view: ResponderView) -> InitiatorView:
-    angle = "Does it work?" if view.voice else ""
+    angle, questions = ("Does it work?", 2) if view.voice else ("", 3)
     return InitiatorView(
         view.situation, view.role, view.description, view.aim, view.other_role,
-        view.other_description, view.language, view.manner, view.voice, angle,
+        view.other_description, view.language, view.manner, view.voice, angle, questions,
     )  # fmt: skip

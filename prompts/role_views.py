@@ -35,6 +35,8 @@ class InitiatorView:
     """How this person talks."""
     angle: str = ""
     """A question that anybody could ask, to be asked sooner or later; the same under every goal."""
+    questions: int = 0
+    """How often it speaks in the dialogue, the lines of the opening included; 0 is not told."""
 
 
 @quickly_made
@@ -83,6 +85,7 @@ def initiator_view(scenario: Scenario, case: Case, *, manner: Sequence[str] = ()
         manner=tuple(manner),
         voice=own.voice or "",
         angle=next((fact.angle for fact in scenario.facts if fact.id == case.fact), None) or "",
+        questions=case.turns + 1,  # before each answer of the responder, the fixed one included
     )
 
 

@@ -78,12 +78,26 @@ def scheme_text(scheme: Scheme) -> SchemeText:
 
 
 def reader_text(scheme: Scheme, dimensions: Iterable[Dimension]) -> dict[str, object]:
-    """Return what templates tell a reader of the dimensions it is asked about."""
+    """Return what templates tell a reader of the dimensions it is asked about, in the words they use."""
+    asked = tuple(map(dimension_text, dimensions))
     return {
-        "dimensions": tuple(map(dimension_text, dimensions)),
-        "terms": tuple(scheme.terms.items()),
+        "dimensions": asked,
+        "terms": _terms_in(scheme, " ".join([*map(str, asked), *scheme.conventions])),
         "conventions": scheme.conventions,
     }
+
+
+def _terms_in(scheme: Scheme, told: str) -> tuple[tuple[str, str], ...]:
+    """Return the terms that a text uses, or that the meaning of one of these uses."""
+    used: dict[str, str] = {}
+    while found := {
+        term: meaning
+        for term, meaning in scheme.terms.items()
+        if term not in used and term.casefold() in told.casefold()
+    }:
+        used |= found
+        told = " ".join(found.values())
+    return tuple((term, meaning) for term, meaning in scheme.terms.items() if term in used)
 
 
 def dimension_text(dimension: Dimension) -> DimensionText:
@@ -120,7 +134,7 @@ def scheme_rules(
     ]
     must = [
         f"Under {_together(r.when)}, at least one thing {subject} has "
-        f"{_together(r.some_turn)}. {r.reason}"
+        f"{_together(r.some_turn)}, and one is enough. {r.reason}"
         for r in scheme.requirements
     ]
     return (*never, *must)

@@ -28,6 +28,7 @@ from pipeline.offline.speaking import speak_in_flow
 from pipeline.offline.staging import cast_of
 from pipeline.offline.tactics import (
     ACT,
+    AFFECT,
     INTENTION,
     LIE,
     REPERTOIRE,
@@ -52,11 +53,12 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     """Return the JSON text that answers a prompt made from the shipped templates.
 
     Nothing but the (role, content) messages and the seed is read; equal input gives equal output.
+    What is drawn depends on what is told of the case, and not on how the rules are worded.
 
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
     """
-    state = hash_texts(text for message in messages for text in message)
+    state = hash_texts(text for role, text in messages if role != "system")
     if is_screenplay(messages):
         return _json(write_screenplay(messages, state, seed))
     asked = read_prompt(messages)
@@ -102,6 +104,8 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
         steady = Dice(state, _NEAREST)
         if steady.chance(_PLAIN):
             tactic = _plainly(tactic, wanted, _open_labels(asked))
+        if scene.takes_up and tactic.intention == AFFECT and INTENTION not in asked.wanted:
+            tactic = replace(tactic, intention="Inform")  # few feelings name what was asked
         tactic, text = _in_other_words(asked, scene, tactic, named, (steady, dice))
     answered: dict[str, object] = {}
     for field in asked.fields:

@@ -22,6 +22,8 @@ EASED_CEILING = 2 / 3
 
 Combination = tuple[str, ...]
 """One label per drawn dimension, in the scheme's order."""
+RARE = 1e-3
+"""The weight at first of labels that hardly go together, beside 1 of the others."""
 NOT_ASKED = ""
 """In place of a label: the dimension does not concern the role, or its condition does not hold."""
 
@@ -125,6 +127,25 @@ def _fits(dimension: Dimension, has: Mapping[str, str], role: RoleKey) -> bool:
     return label in {one.id for one in dimension.choices(role or RESPONDER, has)}
 
 
+def goal_free(scheme: Scheme, dimensions: Sequence[str]) -> tuple[int, ...]:
+    """Return the places of dimensions that no rule ties to the goal, where others hardly go with them.
+
+    Such a rule would have them tell the goal: what hardly goes with Quantity goes with Quality the
+    more often. So they are drawn first, alike under every goal, and the others to go with them.
+    """
+    bound = {
+        name
+        for rule in scheme.contradictions
+        if scheme.assigned in rule.labels
+        for name in rule.labels
+    }
+    bound |= {name for requirement in scheme.requirements for name in requirement.some_turn}
+    rare = [rule.labels.keys() for rule in scheme.rarely_together]
+    if not any(bound & names and names - bound for names in rare if names <= {*dimensions}):
+        return ()
+    return tuple(place for place, name in enumerate(dimensions) if name not in bound)
+
+
 def _holds(rule: Mapping[str, Collection[str]], has: Mapping[str, str]) -> bool:
     return all(has[dimension] in labels for dimension, labels in rule.items())
 
@@ -139,8 +160,8 @@ def fit(
 ) -> Fit:
     """Fit by iterative proportional fitting, the nearest design to an even one.
 
-    Start from an even spread over what each context allows (elsewhere structural zeros), then
-    scale to every target and to the shares of the contexts in turn until both hold. Where the
+    Start from an even spread over what each context allows (elsewhere structural zeros, and next
+    to nothing where labels hardly go together), then scale to every target and to the shares of the contexts in turn until both hold. Where the
     targets cannot be met the contexts win, and :attr:`Fit.margins` says what is achieved.
 
     Args:
@@ -164,8 +185,12 @@ def fit(
         )
     table = _Table(scheme, dimensions, contexts)
     constraints = [table.constrain(target, eased=eased) for target in targets]
+    apart = [len(target.dimensions) for target in targets] == [1] * len(targets)
+    evened = goal_free(scheme, table.names) if apart else ()
     for _ in range(MAX_SWEEPS):
         moved = max((constraint.scale(table.mass) for constraint in constraints), default=0.0)
+        if evened:
+            table.even_out(evened)
         table.restore_contexts()
         if moved < CLOSE_ENOUGH:
             break
@@ -185,13 +210,22 @@ class _Table:
         self.cells: list[Combination] = []
         self.mass: list[float] = []
         self.rows: list[tuple[Context, float, range]] = []
+        rare = [rule.labels for rule in scheme.rarely_together]
         for context, weight in sorted(contexts.items()):
             combinations = allowed_combinations(scheme, dimensions, context)
             start = len(self.cells)
             self.cells += combinations
             share = weight / total
-            self.mass += [share / len(combinations)] * len(combinations)
+            weights = [self._weight(c, rare) for c in combinations]
+            self.mass += [share * each / math.fsum(weights) for each in weights]
             self.rows.append((context, share, range(start, len(self.cells))))
+
+    def _weight(
+        self, combination: Combination, rare: Sequence[Mapping[str, Collection[str]]]
+    ) -> float:
+        has = dict(zip(self.names, combination, strict=True))
+        ruled = (rule for rule in rare if rule.keys() <= has.keys())
+        return RARE if any(_holds(rule, has) for rule in ruled) else 1.0
 
     def constrain(self, target: TargetDistribution, *, eased: bool) -> _Constraint:
         """Group the cells by the labels a target speaks of."""
@@ -220,6 +254,29 @@ class _Table:
         if never_asked and asked > 0:  # shares are those of the turns that are asked for a label
             ceilings = {labels: ceiling / asked for labels, ceiling in ceilings.items()}
         return ceilings
+
+    def even_out(self, places: Sequence[int]) -> None:
+        """Give contexts that differ in goal or duty alone the same shares of the labels at places."""
+        alike: dict[object, list[range]] = {}
+        for context, _, row in self.rows:
+            alike.setdefault((context.felicitous, context.role), []).append(row)
+        for rows in alike.values():
+            held = [self._held(row, places) for row in rows]
+            total = math.fsum(mass for parts in held for mass in parts.values())
+            for row, parts in zip(rows, held, strict=True):
+                own = math.fsum(parts.values())
+                for i in row:
+                    part = tuple(self.cells[i][p] for p in places)
+                    if parts[part] > 0:
+                        wanted = own * math.fsum(h.get(part, 0.0) for h in held) / total
+                        self.mass[i] *= wanted / parts[part]
+
+    def _held(self, row: range, places: Sequence[int]) -> dict[Combination, float]:
+        held: dict[Combination, float] = {}
+        for i in row:
+            part = tuple(self.cells[i][p] for p in places)
+            held[part] = held.get(part, 0.0) + self.mass[i]
+        return held
 
     def restore_contexts(self) -> None:
         """Scale every context back to its share; one that lost all its mass starts afresh."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pipeline.tactics.design import Combination
 from scenarios.fingerprint import seed_from
@@ -11,6 +11,7 @@ from scenarios.schemes.model import Scheme
 
 Group = tuple[int, ...]
 """Places of the drawn dimensions that depend on one another within a context."""
+Shares = Mapping[Combination, float]
 
 
 def independent(
@@ -19,7 +20,7 @@ def independent(
     """Return the dimensions in groups that are independent of each other in every context.
 
     Args:
-        scheme: its contradictions tie the dimensions they name, and so do conditions on labels.
+        scheme: its rules on what goes together tie the dimensions they name, and so do conditions.
         dimensions: those that are drawn.
         joint: the dimensions of every target, which are tied as well.
     """
@@ -29,7 +30,7 @@ def independent(
         for dimension in scheme.utterance_dimensions
         for condition in (dimension.when, *(label.applies for label in dimension.labels))
     ]
-    ruled = (contradiction.labels for contradiction in scheme.contradictions)
+    ruled = (rule.labels for rule in (*scheme.contradictions, *scheme.rarely_together))
     for tied in (*joint, *ruled, *conditions):
         together: set[str] = set().union(*(group[name] for name in tied if name in group))
         group |= dict.fromkeys(together, together)
@@ -50,27 +51,53 @@ class PairedDraw:
     """
 
     def __init__(
-        self, distribution: Sequence[tuple[Combination, float]], groups: Sequence[Group]
+        self,
+        distribution: Sequence[tuple[Combination, float]],
+        groups: Sequence[Group],
+        first: Group = (),
     ) -> None:
-        """Take the distribution of a context, and which dimensions of it belong together."""
-        self._groups: list[tuple[Group, dict[Combination, float]]] = []
+        """Take the distribution of a context, and which dimensions of it belong together.
+
+        Args:
+            distribution: the combinations with their shares.
+            groups: places that depend on one another.
+            first: places that are drawn before the others of their group, which then have to go
+                with them.
+        """
+        self._steps: list[tuple[Group, Group, dict[Combination, Shares]]] = []
         for group in groups:
-            shares: dict[Combination, list[float]] = {}
-            for combination, share in distribution:
-                shares.setdefault(tuple(combination[i] for i in group), []).append(share)
-            self._groups.append((group, {part: math.fsum(s) for part, s in shares.items()}))
+            given: Group = tuple(place for place in group if place in first)
+            rest: Group = tuple(place for place in group if place not in first)
+            if given:
+                self._steps.append(((), given, _shares(distribution, (), given)))
+            if rest:
+                self._steps.append((given, rest, _shares(distribution, given, rest)))
 
     def at(self, seed: int, pair: str, turn: int) -> Combination:
         """Return the combination for one turn of the cases of a pair."""
         drawn: dict[int, str] = {}
-        for group, shares in self._groups:
+        for given, group, shares in self._steps:
             times = {
                 part: -math.log(_uniform(seed, pair, turn, part)) / share
-                for part, share in shares.items()
+                for part, share in shares[tuple(drawn[place] for place in given)].items()
             }
-            _, first = min((time, part) for part, time in times.items())
-            drawn |= zip(group, first, strict=True)
+            _, soonest = min((time, part) for part, time in times.items())
+            drawn |= zip(group, soonest, strict=True)
         return tuple(drawn[place] for place in sorted(drawn))
+
+
+def _shares(
+    distribution: Sequence[tuple[Combination, float]], given: Group, group: Group
+) -> dict[Combination, Shares]:
+    """Return the shares of the labels at the places of a group, by the labels at given places."""
+    found: dict[Combination, dict[Combination, list[float]]] = {}
+    for combination, share in distribution:
+        before = found.setdefault(tuple(combination[i] for i in given), {})
+        before.setdefault(tuple(combination[i] for i in group), []).append(share)
+    return {
+        before: {part: math.fsum(each) for part, each in parts.items()}
+        for before, parts in found.items()
+    }
 
 
 def _uniform(seed: int, pair: str, turn: int, part: Combination) -> float:

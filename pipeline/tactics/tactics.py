@@ -15,6 +15,7 @@ from pipeline.tactics.design import (
     TargetDistribution,
     drawable,
     fit,
+    goal_free,
     possible,
 )
 from pipeline.tactics.draws import PairedDraw, independent
@@ -75,8 +76,9 @@ class TacticDesign:
         self._scheme = scheme
         self._fit: Fit = fit(scheme, dimensions, contexts, targets, eased=eased)
         groups = independent(scheme, self._fit.dimensions, [t.dimensions for t in targets])
+        first = goal_free(scheme, self._fit.dimensions)
         self._draws = {
-            context: PairedDraw(distribution, groups)
+            context: PairedDraw(distribution, groups, first)
             for context, distribution in self._fit.distributions.items()
         }
         self.fingerprint = fingerprint(

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Contradiction(Strict):
-    """Labels that may not occur together, e.g. truthful non-disclosure with Quality."""
+    """Labels that may not, or hardly do, occur together: truthful non-disclosure and Quality."""
 
     labels: dict[str, tuple[str, ...]]
     """By dimension, the labels that do not go together."""
@@ -79,6 +79,9 @@ class Scheme(Strict):
     felicity: Identifier | None = None
     """The utterance dimension whose labels a scenario may restrict to the felicitous ones."""
     contradictions: tuple[Contradiction, ...] = ()
+    rarely_together: tuple[Contradiction, ...] = ()
+    """Labels that people hardly ever join in one utterance: wanted tactics join them only where nothing
+    else meets what was asked for. A speaker or a judge may."""
     requirements: tuple[Requirement, ...] = ()
     self_contradictions: tuple[SelfContradiction, ...] = ()
     """Combinations that quality control of annotations reports; generation does not read them."""
@@ -263,6 +266,8 @@ class Scheme(Strict):
         """Yield whatever names labels by dimension, with its place."""
         for index, contradiction in enumerate(self.contradictions):
             yield ("contradictions", index, "labels"), contradiction.labels
+        for index, rare in enumerate(self.rarely_together):
+            yield ("rarely_together", index, "labels"), rare.labels
         for index, self_contradiction in enumerate(self.self_contradictions):
             yield ("self_contradictions", index, "labels"), self_contradiction.labels
         yield ("common_labels",), self.common_labels
@@ -328,7 +333,9 @@ _DIMENSION_DEFAULTS: Mapping[str, object] = {
 _LABEL_DEFAULTS: Mapping[str, object] = {"applies": {}, "group": [], "option": ""}
 _READ_BY_STATISTICS = ("wheel", "polarity_on", "polarity")
 """Fields of dimensions and labels that change no dialogue and no label."""
-_SCHEME_DEFAULTS: Mapping[str, object] = {"terms": {}, "conventions": [], "ties": []}
+_SCHEME_DEFAULTS: Mapping[str, object] = {
+    "terms": {}, "conventions": [], "ties": [], "rarely_together": [],
+}  # fmt: skip
 
 
 def _without_defaults(

@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "08429aac4e7a9a70d30126c719c3f1b714b3258f7e82d96966c9a265042f7be4",
+        "a0f302785372cf6cfdac644d78d0b601f298938eecbb3644cba5d5dbafeb7a3a",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "a4741197ae04e37cf19f7d158561aba80ff0974e67b86b8f6f8b08f41ad39b06",
+        "caa897ada2912e47673b2e7b0be870eda6a33933739a649f552ca83a0b33b4bc",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "7dcea4894e71eca9d76852606c0487dd78791c1f35ef714f0787dc37e69de8f3",
+        "4e70abdf276ccac3d13bb7dee8b185c0d155c35f471bcfc6f59586c71af3c898",
     ),
 }
 

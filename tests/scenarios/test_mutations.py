@@ -58,7 +58,7 @@ DAMAGES = [
     Damage("an id has a capital", CAR, "  - id: odometer", "  - id: Odometer", "- id: Odometer", "facts[3].id", "wrong-value"),
     # roles
     Damage("a role key is unknown", CAR, "  responder:\n    name: seller", "  answerer:\n    name: seller", "roles:", "roles", "inconsistent"),
-    Damage("a role is missing", BIKE, "  initiator:\n    name: former user\n    description: >-\n      A locksmith who moved across town in spring, told hardly anyone the address, and has good\n      reason to want it that way.\n    aim: find out whether the company still knows where he goes\n    voice: Wary and plain, a tradesman's short questions, asks the same thing twice in other words.\n", "", "roles:", "roles", "inconsistent"),
+    Damage("a role is missing", BIKE, "  initiator:\n    name: former user\n    description: >-\n      A locksmith who moved across town in spring, told hardly anyone the address, and has good\n      reason to want it that way.\n    aim: find out whether the company still knows where he goes\n    voice: Wary and plain, a tradesman's short questions, one small thing at a time.\n", "", "roles:", "roles", "inconsistent"),
     Damage("the owner of a fact is nobody", CAR, "    about: a week when the river rose", "    about: a week when the river rose\n    owner: buyer", "owner: buyer", "facts[5].owner", "unknown-reference"),
     Damage("a fact is the initiator's", CAR, "    about: a week when the river rose", "    about: a week when the river rose\n    owner: initiator", "owner: initiator", "facts[5].owner", "owner", "warning"),
     # references

@@ -66,6 +66,10 @@ def readable_scheme(scheme: Scheme) -> Iterator[str]:
             for rule in scheme.contradictions
         ),
         *(
+            (f"hardly together: {_labels(rule.labels)}", rule.reason)
+            for rule in scheme.rarely_together
+        ),
+        *(
             (f"with {_labels(rule.when)}, some turn has {_labels(rule.some_turn)}", rule.reason)
             for rule in scheme.requirements
         ),

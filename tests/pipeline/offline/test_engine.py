@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -138,16 +139,17 @@ def test_the_first_answer_of_a_deception_has_the_labels_that_are_wanted_of_it(pr
 
 
 def test_shares_follow_the_order_the_paper_reports(prompts):
+    told: Counter[str] = Counter()
     for goal in prompts.goals:
         found = later_answers(prompts, goal, 900)
         acts = [f["illocutionary"] for f in found]
-        ways = [f["veracity"] for f in found]
+        told.update(f["veracity"] for f in found)
         assert acts.count("Representatives") > len(acts) / 2
         assert acts.count("Commissives") > acts.count("Expressives")
         assert acts.count("Commissives") > acts.count("Directives")
         assert "Declarations" not in acts
-        assert "Quantity" not in ways  # no true detail is known
-        assert ways.count("Relevance") == min(map(ways.count, set(ways) - {"None"}))
+    assert "Quantity" not in told  # no true detail is known
+    assert told["Relevance"] < min(told["Manner"], told["None"], told["Quality"])
 
 
 def test_only_acts_the_role_has_the_standing_for_are_chosen(prompts):

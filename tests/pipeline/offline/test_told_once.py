@@ -90,10 +90,7 @@ def test_who_has_lied_keeps_to_it_when_the_hard_question_is_asked_once_more(acto
 def test_who_has_said_what_covers_a_fact_keeps_to_it_when_asked_about_that(actors):
     """'A shopping trolley had a go at that wing.' 'What happened on that side?' 'I feel rotten, no answer!'"""
     talk = Talk(actors, "used_car", "guardrail")
-    lie = (
-        "Never, honestly. A shopping trolley had a go at that wing, so I had it painted, and now it's "
-        "prettier than the door."
-    )
+    [lie] = [x.text for x in stage_lines("used_car").responder if "shopping trolley" in x.text]
     assert not talk.treated(("responder", lie), ("initiator", talk.angle)) & {"None", "Manner"}
 
 
