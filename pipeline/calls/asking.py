@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -22,6 +24,10 @@ T = TypeVar("T")
 class Asker(Protocol):
     """Asks the model of a role and returns what its answer says; one per arm."""
 
+    @property
+    def gathers(self) -> bool:
+        """Whether questions wait for a batch: those that need no other's answer belong into one."""
+
     async def ask(self, question: Question[T], ctx: CallContext) -> T:
         """Return one readable answer.
 
@@ -39,6 +45,28 @@ class Asker(Protocol):
             AnswerUnusable: fewer than two answers could be read.
             ProviderError: the endpoint did not answer.
         """
+
+
+async def each(calls: Iterable[Callable[[], Awaitable[T]]], *, together: bool) -> list[T]:
+    """Return what comes of several calls, none of which needs what another brings, in their order.
+
+    Args:
+        calls: what to do.
+        together: whether to do all at once, as questions that wait for batches would otherwise wait
+            for a batch each; one after the other each finds how the one before began in a cache.
+
+    Raises:
+        Exception: the first in the order of the calls, once all of them have ended.
+    """
+    if not together:
+        return [await call() for call in calls]
+    came = await asyncio.gather(*(call() for call in calls), return_exceptions=True)
+    results: list[T] = []
+    for one in came:
+        if isinstance(one, BaseException):
+            raise one
+        results.append(one)
+    return results
 
 
 def call_context(case: Case, turn: int, purpose: str, *, role: str, epoch: int) -> CallContext:

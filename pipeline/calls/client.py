@@ -70,6 +70,7 @@ class Client:
         self._arm = arm
         self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._keys = CallKeys(endpoints)
+        self.gathers = any(not endpoint.sender.takes_permit for endpoint in endpoints.values())
         self._tracer = tracer_in_use()
 
     async def ask(self, question: Question[T], ctx: CallContext) -> T:

@@ -26,8 +26,8 @@ from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
 from pipeline.spending.budget import Ledger, Reservation
 from pipeline.stopping.stop import Stop
-from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
-from pipeline.store.calls import CallLog, lost_row
+from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow, lost_row
+from pipeline.store.calls import CallLog
 from pipeline.store.excess import NO_EXCESS, Excess
 from scenarios.quick_records import quickly_made
 

@@ -16,8 +16,7 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.outcome import CallOutcome
-from pipeline.store.call_rows import RequestRow
-from pipeline.store.calls import LOST
+from pipeline.store.call_rows import LOST, RequestRow
 from scenarios.quick_records import quickly_made
 
 Sign = Literal[

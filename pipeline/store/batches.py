@@ -12,13 +12,17 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from pipeline.store.call_rows import add_lost, lost_row
 from pipeline.store.queries.left_batches import BatchState, left_batches
 from pipeline.store.writer import Write, Writer, required
 
 T = TypeVar("T")
+
+GIVEN_UP = "in a batch that was given up"
+"""Message of a request that is charged at its worst since nobody fetches what came of it."""
 
 _COLUMNS = (
     "seq, token, model, base_url, requests, intended_at, remote, submitted_at, state, outcome"
@@ -178,16 +182,19 @@ class BatchLog:
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> int:
-            taken = connection.execute(
-                "update reservations set batch = null, place = null, digest = null, result = null"
-                " where batch is not null"
-            )
+            left = connection.execute(
+                "select r.reserved_at, r.usd, r.tokens, b.model from reservations r"
+                " join batches b on b.seq = r.batch order by r.seq"
+            ).fetchall()
+            rows = [lost_row(sent_at=at, usd=usd, tokens=n, model=m) for at, usd, n, m in left]
+            add_lost(connection, [replace(row, message=GIVEN_UP) for row in rows])
+            connection.execute("delete from reservations where batch is not null")
             connection.execute(
                 "update batches set state = 'ended', outcome = 'dropped', ended_at = ?"
                 " where state <> 'ended'",
                 (now,),
             )
-            return taken.rowcount
+            return len(rows)
 
         return await self._written(write)
 

@@ -11,6 +11,9 @@ from pipeline.store.many_rows import delete_rows, insert_rows, next_number, rows
 from pipeline.store.texts import Parts, TextTable
 from scenarios.quick_records import quickly_made
 
+LOST = "lost"
+"""Code of a request that was in flight when its process died, or was given up in a batch."""
+
 
 @quickly_made
 @dataclass(frozen=True, slots=True)
@@ -160,3 +163,25 @@ def add_lost(connection: sqlite3.Connection, rows: Sequence[RequestRow]) -> None
     """Store requests whose prompts nobody knows any more."""
     requests = [(None, *_values(row)) for row in rows]
     insert_rows(connection, f"requests (prompt, {REQUEST_COLUMNS})", requests)
+
+
+def lost_row(
+    *, sent_at: float, usd: float | None, tokens: int, model: str = "", role: str = ""
+) -> RequestRow:
+    """Return the row of a request whose process ended while it was in flight, at its worst."""
+    return RequestRow(
+        epoch=0,
+        role=role,
+        arm="",
+        case="",
+        turn=0,
+        purpose="",
+        model=model,
+        sent_at=sent_at,
+        latency_s=0.0,
+        code=LOST,
+        message="in flight when the process ended",
+        cost_usd=0.0 if usd == 0 else None,
+        charged_usd=usd,
+        charged_tokens=tokens,
+    )

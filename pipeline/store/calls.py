@@ -18,6 +18,7 @@ from pipeline.store.call_rows import (
     ChoiceRow,
     RequestRow,
     add_lost,
+    lost_row,
 )
 from pipeline.store.costs import CaseCosts, read_costs
 from pipeline.store.excess import Address, Excess, read_excess, write_excess
@@ -35,8 +36,6 @@ COUNTED_AT_ONCE = 1_000
 READ_AT_MOST = 300_000
 """Prompts of earlier sessions that are remembered; reading so many takes half a second or more."""
 
-LOST = "lost"
-"""Code of a request that was in flight when its process died."""
 PERHAPS_LOST = "perhaps in flight when the process ended"
 
 
@@ -342,25 +341,3 @@ def charge_lost(connection: sqlite3.Connection) -> int:
     add_lost(connection, rows)
     connection.execute("delete from reservations where batch is null")
     return len(rows)
-
-
-def lost_row(
-    *, sent_at: float, usd: float | None, tokens: int, model: str = "", role: str = ""
-) -> RequestRow:
-    """Return the row of a request whose process ended while it was in flight, at its worst."""
-    return RequestRow(
-        epoch=0,
-        role=role,
-        arm="",
-        case="",
-        turn=0,
-        purpose="",
-        model=model,
-        sent_at=sent_at,
-        latency_s=0.0,
-        code=LOST,
-        message="in flight when the process ended",
-        cost_usd=0.0 if usd == 0 else None,
-        charged_usd=usd,
-        charged_tokens=tokens,
-    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from pipeline.calls.asking import Asker
+from pipeline.calls.asking import Asker, each
 from pipeline.calls.client import AnswerUnusable
 from prompts.judges import JudgePrompts, judge_view
 from prompts.tasks.answers import BlindLabel
@@ -37,7 +38,8 @@ class BlindJudge:
         view = judge_view(scenario, dialogue.case)
         questions = Questions(self.asker, self.seat, dialogue, epoch)
         readers = self.seat.source == "external"
-        judgements: list[Judgement] = []
+        about: list[tuple[Turn | None, tuple[Dimension, ...]]] = []
+        calls = []
         for turn in dialogue.answers():
             asked = self.prompts.asked("utterance", readers=readers, role=turn.role)
             if not asked:
@@ -45,14 +47,21 @@ class BlindJudge:
             question = self.prompts.turn(
                 view, dialogue.history(turn.index), turn.text, readers=readers, role=turn.role
             )
-            found = await questions.put(question, turn.index, f"{self.seat.source}-turn")
-            judgements += noted(self.scheme, questions, turn, asked, found)
-        asked = self.prompts.asked("dialogue", readers=readers)
-        if not asked:
-            return judgements
-        question = self.prompts.dialogue(view, dialogue.history(), readers=readers)
-        found = await questions.put(question, len(dialogue.turns), f"{self.seat.source}-dialogue")
-        return [*judgements, *noted(self.scheme, questions, None, asked, found)]
+            about.append((turn, asked))
+            purpose = f"{self.seat.source}-turn"
+            calls.append(partial(questions.put, question, turn.index, purpose))
+        if asked := self.prompts.asked("dialogue", readers=readers):
+            question = self.prompts.dialogue(view, dialogue.history(), readers=readers)
+            about.append((None, asked))
+            purpose = f"{self.seat.source}-dialogue"
+            calls.append(partial(questions.put, question, len(dialogue.turns), purpose))
+        return [
+            judgement
+            for (turn, asked), found in zip(
+                about, await each(calls, together=self.asker.gathers), strict=True
+            )
+            for judgement in noted(self.scheme, questions, turn, asked, found)
+        ]
 
 
 def noted(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from pipeline.calls.asking import Asker
+from pipeline.calls.asking import Asker, each
 from pipeline.calls.client import AnswerUnusable
 from prompts.judges import judge_view
 from prompts.tasks.answers import BlindLabel
@@ -100,9 +101,10 @@ class SchemeJuror:
             Stopped: the run was asked to stop.
         """
         questions = Questions(self.asker, self.seat, dialogue, epoch)
-        judgements: list[Judgement] = []
-        for turn in dialogue.answers():
-            found = await self._found(questions, scenario, turn)
+        turns, judgements = list(dialogue.answers()), []
+        calls = [partial(self._found, questions, scenario, turn) for turn in turns]
+        answers = await each(calls, together=self.asker.gathers)
+        for turn, found in zip(turns, answers, strict=True):
             for dimension in self.prompts.dimensions:
                 if isinstance(found, AnswerUnusable):
                     value, reason = None, found.reason

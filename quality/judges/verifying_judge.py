@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
-from pipeline.calls.asking import Asker
+from pipeline.calls.asking import Asker, each
 from pipeline.calls.client import AnswerUnusable
 from prompts.judges import JudgePrompts, TurnVerdict, judge_view
 from quality.judges.blind_judge import noted
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Judgement
 
@@ -31,19 +33,25 @@ class VerifyingJudge:
         """Return a judgement per answer and declared dimension, and those readers alone give."""
         view = judge_view(scenario, dialogue.case)
         questions = Questions(self.asker, self.seat, dialogue, epoch)
-        judgements: list[Judgement] = []
-        for turn in dialogue.answers():
-            declared = self.declared(turn)
-            if not declared and not self.prompts.read_of(turn.role):
-                continue
+
+        async def on_turn(turn: Turn, declared: tuple[TacticLabel, ...]) -> list[Judgement]:
             verdict = await self.verify(dialogue, scenario, turn, declared, epoch=epoch)
-            judgements += self._on_turn(questions, turn, declared, verdict)
-        asked = self.prompts.asked("dialogue", readers=True)
-        if not asked:
-            return judgements
-        whole = self.prompts.dialogue(view, dialogue.history(), readers=True)
-        found = await questions.put(whole, len(dialogue.turns), "external-dialogue")
-        return [*judgements, *noted(self.scheme, questions, None, asked, found)]
+            return self._on_turn(questions, turn, declared, verdict)
+
+        async def on_whole(asked: tuple[Dimension, ...]) -> list[Judgement]:
+            whole = self.prompts.dialogue(view, dialogue.history(), readers=True)
+            found = await questions.put(whole, len(dialogue.turns), "external-dialogue")
+            return noted(self.scheme, questions, None, asked, found)
+
+        calls: list[Callable[[], Awaitable[list[Judgement]]]] = [
+            partial(on_turn, turn, declared)
+            for turn in dialogue.answers()
+            if (declared := self.declared(turn)) or self.prompts.read_of(turn.role)
+        ]
+        if asked := self.prompts.asked("dialogue", readers=True):
+            calls.append(partial(on_whole, asked))
+        parts = await each(calls, together=self.asker.gathers)
+        return [judgement for part in parts for judgement in part]
 
     async def verify(
         self,

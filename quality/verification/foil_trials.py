@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from pipeline.calls.asking import each
 from pipeline.calls.client import AnswerUnusable
 from pipeline.chunks import chunks
 from pipeline.playing.runner import Executor, JobFailure, Runner, RunOutcome
@@ -16,7 +18,7 @@ from quality.judges.protocol import JudgeIdentity
 from quality.judges.verifying_judge import VerifyingJudge
 from quality.verification.foils import Foil, Key
 from scenarios.case import PlayedCase
-from scenarios.dialogue import Dialogue
+from scenarios.dialogue import Dialogue, Turn
 from scenarios.fingerprint import fingerprint
 from scenarios.log import logger
 from scenarios.spec import Scenario
@@ -141,26 +143,35 @@ class FoilTrials:
     async def work(self, job: TrialJob) -> list[Trial]:
         """Ask about each answer with its declared labels, and with one wrong label at a time."""
         judge = self._judges[job.dialogue.arm, job.seat]
+        calls = [
+            partial(self._tried, job, judge, turn, foils)
+            for turn in job.dialogue.answers()
+            if (foils := [foil for foil in job.foils if foil.turn == turn.index])
+        ]
+        parts = await each(calls, together=judge.asker.gathers)
+        return [trial for part in parts for trial in part]
+
+    async def _tried(
+        self, job: TrialJob, judge: VerifyingJudge, turn: Turn, foils: Sequence[Foil]
+    ) -> list[Trial]:
+        """Ask so about one answer."""
+        self._stop.check()
+        declared = judge.declared(turn)
+        own = await judge.verify(job.dialogue, job.scenario, turn, declared)
+        shown = [foil.shown(declared) for foil in foils]
+        asked = partial(judge.verify, job.dialogue, job.scenario, turn, purpose="external-foil")
+        wrong = await each(
+            [partial(asked, labels) for labels in shown], together=judge.asker.gathers
+        )
         trials: list[Trial] = []
-        for turn in job.dialogue.answers():
-            foils = [foil for foil in job.foils if foil.turn == turn.index]
-            if not foils:
-                continue
-            self._stop.check()
-            declared = judge.declared(turn)
-            own = await judge.verify(job.dialogue, job.scenario, turn, declared)
-            for foil in foils:
-                shown = foil.shown(declared)
-                wrong = await judge.verify(
-                    job.dialogue, job.scenario, turn, shown, purpose="external-foil"
-                )
-                for verdict, labels, is_foil in ((own, declared, False), (wrong, shown, True)):
-                    value = next(x.value for x in labels if x.dimension == foil.dimension)
-                    accepted = None
-                    if not isinstance(verdict, AnswerUnusable):
-                        said = {c.dimension: c.carried for c in verdict.critiques}
-                        accepted = said[foil.dimension]
-                    trials.append(Trial(turn.index, foil.dimension, value, is_foil, accepted))
+        for foil, wrong_labels, found in zip(foils, shown, wrong, strict=True):
+            for verdict, labels, is_foil in ((own, declared, False), (found, wrong_labels, True)):
+                value = next(x.value for x in labels if x.dimension == foil.dimension)
+                accepted = None
+                if not isinstance(verdict, AnswerUnusable):
+                    said = {c.dimension: c.carried for c in verdict.critiques}
+                    accepted = said[foil.dimension]
+                trials.append(Trial(turn.index, foil.dimension, value, is_foil, accepted))
         return trials
 
     async def record(self, job: TrialJob, result: list[Trial]) -> None:

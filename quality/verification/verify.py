@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from functools import cache
+from functools import cache, partial
 
+from pipeline.calls.asking import each
 from pipeline.calls.tracing import dialogue_span
 from pipeline.playing.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
@@ -121,21 +122,13 @@ class Verification:
         task = await self._task(job)
         if isinstance(task.flags, Exception):
             raise task.flags
-        failed: ProviderError | None = None
-        judgements: list[Judgement] = []
-        for seat, epoch in task.seats:
-            self._stop.check()
-            try:
-                judgements += sorted(await self._judge(seat, task, epoch), key=_place)
-            except OutOfFunds:
-                raise
-            except (Unauthorised, UnknownModel) as error:
-                raise UsageError(f"{seat.judge}: {error.message}", error.hint) from error
-            except ProviderError as error:
-                failed = error  # the other judges are asked all the same
-        if failed is not None:
-            raise failed
-        setup = self._setup
+        setup, judgements = self._setup, list[Judgement]()
+        asked = [partial(self._heard, seat, task, epoch) for seat, epoch in task.seats]
+        heard = await each(asked, together=setup.together)
+        for one in heard:
+            if isinstance(one, ProviderError):
+                raise one
+            judgements += one
         if len(task.seats) < len(setup.judges[task.dialogue.arm]):  # others were asked before
             judgements = self._stored(task)
         flags = (*judgement_flags(setup.scheme, task.dialogue, judgements), *task.flags)
@@ -169,6 +162,20 @@ class Verification:
     def _forget(self, job: VerificationJob) -> None:
         dialogue = _dialogue_of(job)
         self._taken.pop(dialogue.key, None)
+
+    async def _heard(
+        self, seat: JudgeIdentity, task: VerificationTask, epoch: int
+    ) -> list[Judgement] | ProviderError:
+        """Return what a judge says, or why it could not be asked: the others are all the same."""
+        self._stop.check()
+        try:
+            return sorted(await self._judge(seat, task, epoch), key=_place)
+        except OutOfFunds:
+            raise
+        except (Unauthorised, UnknownModel) as error:
+            raise UsageError(f"{seat.judge}: {error.message}", error.hint) from error
+        except ProviderError as error:
+            return error
 
     async def _judge(
         self, seat: JudgeIdentity, task: VerificationTask, epoch: int

@@ -21,7 +21,7 @@ from pipeline.providers.retry import RetryPolicy
 from pipeline.spending.accounting import bound_of
 from pipeline.spending.budget import BudgetReached, Ledger
 from pipeline.stopping.stop import Stop, Stopped
-from pipeline.store.calls import lost_row
+from pipeline.store.call_rows import lost_row
 from pipeline.store.excess import NO_EXCESS
 from scenarios.arms import Parameters
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply

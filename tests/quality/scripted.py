@@ -98,6 +98,8 @@ class Oracle:
 class Asker:
     """Asks an answering function, and reads what it says as the client does; no repairs."""
 
+    gathers = False
+
     def __init__(self, answer: Callable[..., str]) -> None:
         self.answer = answer
         self.contexts: list[Any] = []

@@ -38,15 +38,25 @@ class BatchEstimate:
         return max(of_all, math.ceil(self.longest_rounds)) * USUAL_HOURS
 
 
+def judging_batches(rounds: int, dialogues: int) -> BatchEstimate:
+    """Return how long judges or jurors take in batches.
+
+    Args:
+        rounds: questions about a dialogue that wait for each other; all others are asked at once.
+        dialogues: those that are judged.
+    """
+    return BatchEstimate(rounds, rounds, rounds, math.ceil(dialogues / LIVE_JOBS))
+
+
 def batch_estimate(
-    prepared: Prepared, left: Mapping[str, Remainder], *, judged: bool
+    prepared: Prepared, left: Mapping[str, Remainder], *, judged: int
 ) -> BatchEstimate | None:
     """Estimate the rounds of what is left to play; None where nothing travels in batches.
 
     Args:
         prepared: what is to be played.
         left: what is still to be played, by arm id.
-        judged: whether judges are asked about each dialogue, all of them at once.
+        judged: what judges are asked about a dialogue in a row; 0: there are none.
     """
     dialogues = sum(of_arm.dialogues for of_arm in left.values())
     if not prepared.recipe.limits.batch or not dialogues:

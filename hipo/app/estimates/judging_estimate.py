@@ -74,6 +74,8 @@ class JudgingEstimate:
     """Dialogues that are judged again, since a judge was asked otherwise."""
     labelled_anew: int = 0
     """Dialogues that are labelled again, since a juror was asked otherwise."""
+    rounds: int = 1
+    """Questions about a dialogue that wait for each other; all others are asked at once in batches."""
 
     @property
     def calls(self) -> int:

@@ -174,7 +174,7 @@ def _estimate(
         ),
         row_yields(prepared),
         prepared.packs,
-        batch_estimate(prepared, left, judged=judging is not None),
+        batch_estimate(prepared, left, judged=0 if judging is None else judging.rounds),
         at_providers=0 if state is None else sum(batch.requests for batch in state.batches),
         accepted=accepted_costs(prepared.uses, prices, whole, everything, share),
     )

@@ -118,10 +118,13 @@ def estimate_planned(
     arms = waiting.arms.union(left)
     played = sum(of_arm.dialogues for of_arm in left.values())
     jurors = seated(panels, prompts, arms)
+    foiled = 0
     for seat, juror in jurors.items():
         if shows_labels(juror):
             new = dialogues[seat] / max(1, waiting.generated + played)
-            turns[seat] += round(min(foils.answers * new, turns[seat])) * foils.each
+            wrong = round(min(foils.answers * new, turns[seat])) * foils.each
+            turns[seat] += wrong
+            foiled += wrong
     return JudgingEstimate(
         waiting.generated + played,
         tuple(
@@ -131,6 +134,7 @@ def estimate_planned(
             for seat, juror in jurors.items()
         ),
         waiting.anew,
+        rounds=1 + bool(foiled),
     )
 
 

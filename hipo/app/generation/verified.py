@@ -275,7 +275,11 @@ class _Rounds:
                 most=self.most,
             )
             if is_hopeless(accepted, played):
-                stop.request(f"none of {played:,} dialogues was accepted", NOT_ENOUGH)
+                advice = (
+                    "see why with: hipo verdict RUN ID; other judges, another --policy or a review by"
+                    " people may accept some, more cases alone will not"
+                )
+                stop.request(f"none of {played:,} dialogues was accepted", NOT_ENOUGH, advice)
             elif grown == size:
                 cases = plural(len(prepared.of_size(size).plan), "case")  # of a shard, its own
                 told = f"all of {cases} played, {plural(accepted, 'dialogue')} accepted"

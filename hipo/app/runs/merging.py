@@ -115,7 +115,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
         for folder in folders:
             if is_locked(folder):
                 raise UsageError(f"{folder} was written to meanwhile", "merge once it has ended")
-        missing, begun = _finish(draft, config, plan)
+        missing, begun, outside = _finish(draft, config, plan)
         settle_reviews(draft, merged)
         _copy_exports(folders, draft, output)
     with RunStore.open(output, readonly=True) as store:
@@ -125,7 +125,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
     return MergedRun(
         output, tuple(folders), merged, state.generated, sum(state.failed.values()), missing, begun,
         () if is_whole else _missing_shards(sources),
-        (*merged.notes, *review_notes(merged), *_quota_notes(sources, kept), *left_notes(state.batches)),
+        (*merged.notes, *_outside_notes(outside, folders[0]), *review_notes(merged), *_quota_notes(sources, kept), *left_notes(state.batches)),
     )  # fmt: skip
 
 
@@ -199,13 +199,14 @@ def _configuration(sources: Sequence[_MergeSource], plan: Plan | None) -> RunCon
     return replace(newest, recipe=recipe, identity=identity, cases=cases)
 
 
-def _finish(draft: Path, config: RunConfiguration, plan: Plan | None) -> tuple[int, int]:
+def _finish(draft: Path, config: RunConfiguration, plan: Plan | None) -> tuple[int, int, int]:
     """Say where the new run stands, and return how many dialogues are missing.
 
     Opening it charges requests that were in flight when the process of a source died.
 
     Returns:
-        All of them, and those of cases that were drawn for a quota.
+        All of them, those of cases that were drawn for a quota, and how many dialogues are there that
+        are neither of the plan nor of a quota.
     """
     write_recipe(draft, config.recipe)
     with RunStore.open(draft) as store:
@@ -213,12 +214,16 @@ def _finish(draft: Path, config: RunConfiguration, plan: Plan | None) -> tuple[i
         with open_snapshot(draft) as connection:
             drawn = read_open(connection, arms)
         begun = _pending(store, arms, drawn)
-        missing = begun + _pending(store, arms, () if plan is None else plan)
+        of_plan = _pending(store, arms, () if plan is None else plan)
+        missing = begun + of_plan
         state = store.state()
+        is_planned = plan is not None and read_quota_of(store.materials()) is None
+        there = len(plan) * len(arms) - of_plan if plan is not None else 0
+        outside = max(0, state.settled - there) if is_planned else 0
         failed = bool(sum(state.failed.values()))
         name = f"stopped:{INTERRUPTED}" if missing else ended(failures=failed)
         store.set_state(name, planned=state.settled + missing)
-    return missing, begun
+    return missing, begun, outside
 
 
 def _pending(store: RunStore, arms: Sequence[str], cases: Iterable[Case]) -> int:
@@ -235,6 +240,16 @@ def _quota_notes(sources: Sequence[_MergeSource], kept: MaterialItem | None) -> 
         yield (
             f"the quota of {same} is kept, {', '.join(others)} had another one: "
             "hipo generate --quota FILE takes any, and counts by it"
+        )
+
+
+def _outside_notes(dialogues: int, first: Path) -> Iterator[str]:
+    """Say how many dialogues are not of the plan that the new run goes on with."""
+    if dialogues:
+        are = "dialogue is" if dialogues == 1 else "dialogues are"
+        yield (
+            f"{dialogues:,} {are} of cases outside the plan of {first}, which the new run goes on with: a"
+            " run was played with another -n, or with other scenarios, goals, turns or axes"
         )
 
 

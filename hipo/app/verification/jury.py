@@ -294,4 +294,9 @@ def estimate_jury(
         cost = None if use.price is None else use.price.cost_of_alike(usage, calls)
         estimates.append(JudgeEstimate(seat, len(own), calls, usage.prompt, usage.completion, cost))
     anew = jury.labelled_otherwise(store)
-    return JudgingEstimate(store.state().generated, tuple(estimates), labelled_anew=anew)
+    return JudgingEstimate(
+        store.state().generated,
+        tuple(estimates),
+        labelled_anew=anew,
+        rounds=steps,
+    )

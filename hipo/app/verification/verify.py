@@ -273,6 +273,7 @@ def verification_of(
         policy=ready.policy,
         scenarios=len(ready.material.scenario_names),
         retry_unreadable=retry_unreadable,
+        together=ready.recipe.limits.batch,
     )
     return Verification(setup, stop, on_progress)
 

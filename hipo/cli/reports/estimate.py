@@ -61,9 +61,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
         "rows": [plain(row, "kind most why") for row in planned.rows],
         "packs": dict(planned.packs),
-        "batches": None
-        if planned.batches is None
-        else plain(planned.batches, "rounds longest_rounds most_rounds waves usual_hours"),
+        "batches": batches_as_json(planned.batches),
         "at_providers": planned.at_providers,
         "disk_bytes": planned.disk_bytes,
         "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
@@ -85,7 +83,7 @@ def plan_as_text(planned: PlanEstimate) -> str:
         total = f"in all {dollars(planned.cost_usd)}"
         blocks += ["Verifying:", judging_as_text(planned.judging), total]
     if planned.batches is not None:
-        blocks.append(_in_batches(planned.batches))
+        blocks.append(batches_as_text(planned.batches))
     if planned.at_providers:
         blocks.append(at_providers_as_text(planned.at_providers))
     if planned.covered is not None:
@@ -101,13 +99,25 @@ def plan_as_text(planned: PlanEstimate) -> str:
     return "\n\n".join(blocks)
 
 
-def _in_batches(batches: BatchEstimate) -> str:
+def batches_as_json(batches: BatchEstimate | None) -> dict[str, object] | None:
+    """Return how long batches take, for programs; None where nothing travels in batches."""
+    if batches is None:
+        return None
+    return plain(batches, "rounds longest_rounds most_rounds waves usual_hours")
+
+
+def batches_as_text(batches: BatchEstimate) -> str:
     """Say how often batches are waited for, and for how long."""
-    waves = "" if batches.waves == 1 else f", {batches.waves:,} times as not all are played at once"
+    waves = "" if batches.waves == 1 else f", {batches.waves:,} times as not all go at once"
+    one = batches.most_rounds == 1
+    rounds = f"{batches.rounds:.3g} round{'' if one else 's'} for a dialogue"
+    if not batches.rounds == batches.longest_rounds == batches.most_rounds:
+        rounds += (
+            f", {batches.longest_rounds:.3g} for the longest, {batches.most_rounds:.3g} at most"
+        )
     return (
-        f"in batches: {batches.rounds:.3g} rounds for a dialogue, {batches.longest_rounds:.3g} for the"
-        f" longest, {batches.most_rounds:.3g} at most and repairs on top{waves}; some {batches.usual_hours:,.0f} h where a batch is back within"
-        f" {USUAL_HOURS:.0f} h, and it may take {MOST_HOURS:.0f}"
+        f"in batches: {rounds}, and repairs on top{waves}; some {batches.usual_hours:,.0f} h where a"
+        f" batch is back within {USUAL_HOURS:.0f} h, and it may take {MOST_HOURS:.0f}"
     )
 
 

@@ -75,7 +75,11 @@ ENDINGS: Mapping[str, tuple[ExitCode, str]] = {
         ExitCode.STORE, "make room on the disk, or end what locks the run, then the same command"
     ),
     stop.NOT_ENOUGH: (
-        ExitCode.FAILED_CASES, "see why with: hipo verdict RUN ID; a larger -n allows more cases"
+        ExitCode.FAILED_CASES,
+        (
+            "see why with: hipo verdict RUN ID; a larger -n allows more cases where all were played, a"
+            " larger give_up_after more tries for a cell of a quota that was given up"
+        ),
     ),
     stop.INTERNAL: (ExitCode.INTERNAL, "please report it"),
 }  # fmt: skip

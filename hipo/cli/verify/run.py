@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+from hipo.app.estimates.batches import judging_batches
 from hipo.app.estimates.judging import estimate_judging
 from hipo.app.estimates.judging_estimate import JudgingEstimate
 from hipo.app.models.resolution import ModelUse
@@ -16,7 +17,13 @@ from hipo.app.runs.old_runs import bring_up_to_date
 from hipo.app.verification.jury import estimate_jury, make_jury
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import make_ready, verify_async
-from hipo.cli.reports.estimate import at_providers_as_text, judging_as_json, judging_as_text
+from hipo.cli.reports.estimate import (
+    at_providers_as_text,
+    batches_as_json,
+    batches_as_text,
+    judging_as_json,
+    judging_as_text,
+)
 from hipo.cli.reports.verification import findings_as_json, findings_as_text, read_findings
 from hipo.cli.terminal.console import Format, others_apart, write_json
 from hipo.cli.terminal.errors import ExitCode, ended
@@ -83,22 +90,35 @@ def print_estimate(
 ) -> int:
     """Say what verification would take; with jurors what they would, beside judges if some are named.
 
-    ``at_providers`` of the JSON are the requests of earlier commands that lie at providers.
+    ``batches`` of the JSON is what ``hipo generate --dry-run`` says there, ``at_providers`` the requests
+    of earlier commands that lie at providers.
     """
     with RunStore.open(folder, readonly=True) as store, others_apart():
-        planned = JudgingEstimate(0, ())
+        planned = JudgingEstimate(0, (), rounds=0)
         if jury is not None:
             planned = estimate_jury(store, jury, overrides, retry_unreadable=retry_unreadable)
         if jury is None or overrides.judges:
             ready = make_ready(store, overrides)
             judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
             judges = (*judged.judges, *planned.judges)
-            planned = replace(judged, judges=judges, labelled_anew=planned.labelled_anew)
+            planned = replace(
+                judged,
+                judges=judges,
+                labelled_anew=planned.labelled_anew,
+                rounds=judged.rounds + planned.rounds,  # jurors are asked when judges are done
+            )
         at_providers = sum(batch.requests for batch in store.state().batches)
+    batches = None
+    if overrides.batch and planned.calls:
+        most = max(judge.dialogues for judge in planned.judges)
+        batches = judging_batches(planned.rounds, most)
     if output_format == "json":
-        write_json({**judging_as_json(planned), "at_providers": at_providers})
+        more = {"batches": batches_as_json(batches), "at_providers": at_providers}
+        write_json({**judging_as_json(planned), **more})
     else:
         blocks = [judging_as_text(planned)]
+        if batches is not None:
+            blocks.append(batches_as_text(batches))
         if at_providers:
             blocks.append(at_providers_as_text(at_providers))
         write_text("\n\n".join(blocks))

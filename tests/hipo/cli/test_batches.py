@@ -61,10 +61,12 @@ def test_what_lies_at_the_provider_is_shown_and_given_up_by_a_command(
     assert "a batch of 4 requests lies at the provider" in hipo("runs", "show", "run").out
     dropped = hipo("runs", "drop-batches", "run")
     assert (dropped.code, dropped.out) == (0, "4 requests given up\n")
-    assert hipo("runs", "drop-batches", "run").out == "0 requests given up\n"
-    assert generate(asked).code == 0
-    assert [len(batch.requests) for batch in wire_server.batches.made] == [4, 4, 4]
     lost = "select count(*), min(charged_tokens) > 0 from requests where code = 'lost'"
+    assert rows(RUN, lost) == [(4, 1)]  # at once: nobody was killed
+    assert hipo("runs", "drop-batches", "run").out == "0 requests given up\n"
+    again = generate(asked)
+    assert (again.code, "was killed" in again.err) == (0, False)
+    assert [len(batch.requests) for batch in wire_server.batches.made] == [4, 4, 4]
     assert rows(RUN, lost) == [(4, 1)]
 
 
@@ -282,3 +284,22 @@ def test_requests_whose_batch_is_lost_stay_charged_in_a_repaired_run(
     state = hipo("runs", "show", "new", "--format", "json").data
     assert (state["charged"]["tokens"], state["batches"]) == (held, [])
     assert generate(asked, output="new").code == 0
+
+
+def test_the_estimate_of_judging_says_how_many_batches_a_dialogue_waits_for(
+    asked: Hipo, hipo: Hipo
+) -> None:
+    assert hipo(
+        "generate", "-m", "offline/rules", "--scenarios", "used_car", "-n", "2", "--turns", "2",
+        "-o", "run", "-q",
+    ).code == 0  # fmt: skip
+    assert (
+        "in batches: 1 round for a dialogue, and repairs"
+        in verify(asked, "--batch", "--dry-run").out
+    )
+    assert "in batches" not in verify(asked, "--dry-run").out
+    foiled = verify(asked, "--batch", "--judge-style", "verify", "--foils", "4", "--dry-run")
+    assert "in batches: 2 rounds for a dialogue, and repairs" in foiled.out
+    command = ("verify", "run", "--juror", "openai/gpt-4o", "--batch", "--format", "json")
+    whole = asked(*command, "--dry-run", option="--judge-base-url").data
+    assert (whole["batches"]["rounds"], whole["batches"]["usual_hours"]) == (1, 1)

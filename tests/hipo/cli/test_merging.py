@@ -90,6 +90,16 @@ def test_what_is_missing_is_told_and_played_by_the_same_command_without_a_shard(
         assert (store.state().generated, store.state().state) == (9, "finished")
 
 
+def test_dialogues_of_another_plan_are_told(tmp_path, shards, capsys):
+    other = shard(tmp_path / "other", 2, "--turns", "2")
+    told = merge_json(capsys, shards[0], other, "-o", str(tmp_path / "merged"))
+    assert told["missing"] == 6
+    (note,) = told["notes"]
+    assert note.startswith(
+        f"3 dialogues are of cases outside the plan of {shards[0]}, which the new"
+    )
+
+
 def test_what_is_missing_does_not_depend_on_the_order_of_the_runs(tmp_path, shards, capsys):
     larger = str(tmp_path / "larger")
     assert run([*PLAN, "--shard", "2/3", "-n", "18", "-o", larger]) == 0

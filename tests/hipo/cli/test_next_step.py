@@ -56,7 +56,10 @@ def state_of(
         ),
         (
             state_of("stopped:not_enough"),
-            "see why with: hipo verdict RUN ID; a larger -n allows more cases",
+            (
+                "see why with: hipo verdict runs/trial ID; a larger -n allows more cases where all were "
+                "played, a larger give_up_after more tries for a cell of a quota that was given up"
+            ),
         ),
         (
             state_of("finished_with_failures", generated=8, failed={"empty": 2}),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hipo.app.generation import verified
 from hipo.app.generation.pilot import Piloted
 from hipo.cli.reports.estimate import pilot_as_text
 from quality.forecast import Pilot, forecast
@@ -121,6 +122,21 @@ def test_generation_that_runs_out_of_cases_says_so(hipo: Hipo, tmp_path: Path) -
     shard = hipo("generate", "quick.yaml", "--model", "offline/rules", "-n", "3", "--accepted",
                  "2", "--policy", "none.yaml", "--shard", "1/3", "-o", "part")  # fmt: skip
     assert "all of 1 case played, 0 dialogues accepted" in shard.err
+
+
+def test_a_run_of_which_nothing_is_accepted_is_not_told_to_play_more(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "none.yaml").write_text("name: none\nunflagged: pending\nflagged: discard")
+    monkeypatch.setattr(verified, "HOPELESS", 4)
+    told = hipo(
+        "generate", "--model", "offline/rules", "--scenarios", "used_car", "--turns", "1", "--accepted", "2",
+        "--policy", "none.yaml", "-o", "run", "-q",
+    )  # fmt: skip
+    assert told.code == 1
+    assert "dialogues was accepted" in told.err
+    assert "another --policy or a review by people may accept some" in " ".join(told.err.split())
+    assert "larger -n" not in told.err
 
 
 def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None:

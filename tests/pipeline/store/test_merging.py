@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pipeline.store.merging
-from pipeline.store.call_rows import CallReport, add_lost
-from pipeline.store.calls import lost_row
+from pipeline.store.call_rows import CallReport, add_lost, lost_row
 from pipeline.store.checking import check_database
 from pipeline.store.excess import Excess
 from pipeline.store.merging import merge
