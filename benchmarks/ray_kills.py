@@ -73,14 +73,25 @@ def measured(folder: Path, size: WorkerKills, dice: random.Random) -> list[Row]:
 @contextmanager
 def _cluster(log: Path) -> Iterator[WorkerPlace]:
     """Start Ray on this machine, under a token of its own, and end it afterwards."""
-    port = free_port()
-    address = f"127.0.0.1:{port}"
     environment = {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         "RAY_USAGE_STATS_ENABLED": "0",
         "PYTHONPATH": os.pathsep.join(filter(None, [str(Path.cwd()), *sys.path])),
     }
+    with head_of_ray(log, free_port(), {**os.environ, **environment}) as (head, address):
+        yield WorkerPlace(
+            "ray",
+            ("--executor", "ray", "--ray-address", address),
+            lambda _: [pid for pid in _descendants(head) if _title(pid) == TITLE],
+            environment,
+            timeout_s=600.0,  # one that is waited for in vain would count in what is exported
+        )
+
+
+@contextmanager
+def head_of_ray(log: Path, port: int, environment: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Start the head of a cluster at a port, in a whole environment; yield its process and address."""
     command = [
         sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
         "--node-ip-address", "127.0.0.1", "--port", str(port),
@@ -88,19 +99,12 @@ def _cluster(log: Path) -> Iterator[WorkerPlace]:
         # any free ones, as by ray.init: `ray start` reserves 10002 to 19999, where its own may lie
         "--min-worker-port", "0", "--max-worker-port", "0",
     ]  # fmt: skip
+    address = f"127.0.0.1:{port}"
     with log.open("wb") as said:
-        head = subprocess.Popen(
-            command, env={**os.environ, **environment}, stdout=said, stderr=subprocess.STDOUT
-        )
+        head = subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT)
     try:
         _wait_for(head, address, log)
-        yield WorkerPlace(
-            "ray",
-            ("--executor", "ray", "--ray-address", address),
-            lambda _: [pid for pid in _descendants(head.pid) if _title(pid) == TITLE],
-            environment,
-            timeout_s=600.0,  # one that is waited for in vain would count in what is exported
-        )
+        yield head.pid, address
     finally:
         started = _descendants(head.pid)
         head.send_signal(signal.SIGTERM)

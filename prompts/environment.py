@@ -109,7 +109,7 @@ class Templates:
         """Whether all of them are what ships."""
         self._environment = _environment(self._load, sandboxed=not self.shipped)
         if own:
-            known = self._variables(shipped)
+            known = _variables(tuple(shipped.values()))
             for name in own:
                 self._check(name, known)
         self._templates: dict[str, Template] = {}
@@ -224,11 +224,6 @@ class Templates:
             self._files[path.name] = path
         return tuple(path.name for path in found)
 
-    def _variables(self, sources: Mapping[str, str]) -> frozenset[str]:
-        """Collect the variables that the shipped templates use: what prompts have to offer."""
-        found = (find_undeclared_variables(self._environment.parse(s)) for s in sources.values())
-        return frozenset().union(*found) - set(self._environment.globals)
-
     def _check(self, name: str, known: frozenset[str]) -> None:
         """Refuse a template of the user's that cannot work, before anything is rendered."""
         file = self._files[name]
@@ -316,6 +311,14 @@ def _environment(
         cache_size=-1,  # a plain dict: every include looks its template up
         bytecode_cache=_compiled[sandboxed],
     )
+
+
+@lru_cache(maxsize=1)
+def _variables(shipped: tuple[str, ...]) -> frozenset[str]:
+    """Collect the variables that the shipped templates use: what prompts have to offer."""
+    environment = _environment(lambda _: None, sandboxed=False)
+    found = (find_undeclared_variables(environment.parse(source)) for source in shipped)
+    return frozenset().union(*found) - set(environment.globals)
 
 
 @lru_cache(maxsize=REMEMBERED_INCLUDES)

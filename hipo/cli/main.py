@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -134,12 +135,12 @@ class LazyGroup(TyperGroup):
         return list(self.table)
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
-        """Import the module of a command and return the command it defines."""
+        """Import the module of a command and return the command it defines, built once."""
         entry = self.table.get(cmd_name)
-        if entry is None:
-            return None
-        app: typer.Typer = importlib.import_module(entry.module).app
-        return typer.main.get_command(app)
+        if entry is not None and cmd_name not in self.commands:
+            app: typer.Typer = importlib.import_module(entry.module).app
+            self.commands[cmd_name] = typer.main.get_command(app)
+        return self.commands.get(cmd_name)
 
     def resolve_command(
         self, ctx: Context, args: list[str]
@@ -204,6 +205,12 @@ def root(
         ctx.with_resource(tracing.exporting_spans())
 
 
+@cache
+def _root() -> Command:
+    """Build the root command, once in a process: reading the types of all options takes a while."""
+    return typer.main.get_command(app)
+
+
 _INTERRUPTED_BY_TYPER = 130
 """What typer returns in place of an interrupt that it caught."""
 
@@ -217,9 +224,7 @@ def run(arguments: Sequence[str]) -> int:
         _check_encoding(__file__)
         with suppress(FileNotFoundError):  # some commands do without a folder that is gone
             _check_encoding(str(Path.cwd()))
-        result = typer.main.get_command(app).main(
-            args=list(arguments), prog_name="hipo", standalone_mode=False
-        )
+        result = _root().main(args=list(arguments), prog_name="hipo", standalone_mode=False)
         if result == _INTERRUPTED_BY_TYPER:
             raise KeyboardInterrupt
         return result

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.serving import serving
 
 
 class Collector(ThreadingHTTPServer):
@@ -17,7 +18,7 @@ class Collector(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.spans: list[tuple[str, ...]] = []
         """Service, name, and the ids of a span, its parent and its trace."""
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.url = ""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -53,7 +54,6 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def collecting() -> Iterator[Collector]:
     """Listen until the block ends."""
-    with Collector() as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    server = Collector()
+    with serving(server) as server.url:
         yield server
-        server.shutdown()

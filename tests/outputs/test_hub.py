@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +17,7 @@ from outputs.dataset.datasheet import datasheet
 from outputs.export.hub import PushFailed, prepare_push, push_folder
 from scenarios.errors import InputError, UsageError
 from tests.outputs.sample_facts import sample_facts
+from tests.serving import serving
 
 TOKEN = "hf_testtokentesttoken"
 REPO = "someone/harbour"
@@ -89,14 +89,8 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    state.address = f"http://127.0.0.1:{server.server_port}"
-    yield state
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as state.address:
+        yield state
 
 
 @pytest.fixture

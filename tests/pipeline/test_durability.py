@@ -2,85 +2,76 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from pipeline.store.run_store import RunStore
-from scenarios.run_configuration import RunConfiguration
-
-pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
-ARM = "arm-a"
-
-WRITES = """
-import asyncio, sys
-from pathlib import Path
+from pipeline.spending.budget import Ledger
 from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from pipeline.store.texts import parted
+from scenarios.run_configuration import RunConfiguration
 from tests.factories import ARM, make_choice_row
+from tests.forked import ROOT, Forked, forked
 from tests.pipeline.store.samples import case, dialogue, request
 
-first = int(sys.argv[2])
-folder = Path(sys.argv[1])
-store = RunStore.open(folder)
-store.set_state("running")
+pytestmark = pytest.mark.slow
 
-async def play(number):
-    key = number.to_bytes(32, "big")
-    messages = [("system", "# Task\\nAct.\\n"), ("user", f"# Now\\n{number}\\n")]
-    await store.calls.record(CallReport(key, parted(messages), [request()], [make_choice_row(text=f"text {number}")]))
-    print("call", number, flush=True)
-    await store.add_cases([case(number)])
-    await store.finish(dialogue(number), 0)
-    print("dialogue", number, flush=True)
 
-async def everything():
-    for start in range(first, first + 100_000, 20):
-        await asyncio.gather(*(play(number) for number in range(start, start + 20)))
+def write_on(arguments):
+    """Record calls and dialogues without end, and print which are acknowledged."""
+    folder, first = arguments
+    store = RunStore.open(Path(folder))
+    store.set_state("running")
 
-asyncio.run(everything())
-"""
+    async def play(number):
+        key = number.to_bytes(32, "big")
+        messages = [("system", "# Task\nAct.\n"), ("user", f"# Now\n{number}\n")]
+        choice = make_choice_row(text=f"text {number}")
+        await store.calls.record(CallReport(key, parted(messages), [request()], [choice]))
+        print("call", number, flush=True)
+        await store.add_cases([case(number)])
+        await store.finish(dialogue(number), 0)
+        print("dialogue", number, flush=True)
 
-DIES_IN_FLIGHT = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from pipeline.spending.budget import Ledger
-from pipeline.store.run_store import RunStore
-store = RunStore.open(Path(sys.argv[1]))
-usd, tokens = store.spent()
-ledger = Ledger(budget_usd=1.0, spent_usd=usd, spent_tokens=tokens, log=store.calls)
+    async def everything():
+        for start in range(int(first), int(first) + 100_000, 20):
+            await asyncio.gather(*(play(number) for number in range(start, start + 20)))
 
-async def send():
-    await ledger.reserve(0.25, 1000)
-    os.kill(os.getpid(), signal.SIGKILL)
+    asyncio.run(everything())
 
-asyncio.run(send())
-"""
+
+def die_in_flight(arguments):
+    """Reserve what a call may cost, and die before it has ended."""
+    store = RunStore.open(Path(arguments[0]))
+    usd, tokens = store.spent()
+    ledger = Ledger(budget_usd=1.0, spent_usd=usd, spent_tokens=tokens, log=store.calls)
+
+    async def send():
+        await ledger.reserve(0.25, 1000)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    asyncio.run(send())
 
 
 def killed_while_writing(folder, first, lines):
     """Run until ``lines`` acknowledgements were read, kill, and return all that were made."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", WRITES, str(folder), str(first)],
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    read = [child.stdout.readline() for _ in range(lines)]
-    child.send_signal(signal.SIGKILL)
-    read += child.stdout.readlines()
-    child.stdout.close()
-    assert child.wait() == -signal.SIGKILL
-    return [tuple(line.decode().split()) for line in read if line.endswith(b"\n")]
+    told = folder.with_name(f"told-{first}")
+    os.mkfifo(told)
+    child = Forked(write_on, [str(folder), str(first)], ROOT, os.environ, str(told))
+    with told.open() as pipe:
+        read = [pipe.readline() for _ in range(lines)]
+        child.send_signal(signal.SIGKILL)
+        read += pipe.readlines()
+    child.communicate()
+    assert child.returncode == -signal.SIGKILL
+    return [tuple(line.split()) for line in read if line.endswith("\n")]
 
 
 def test_no_acknowledged_row_is_lost_in_kills_at_random_moments(tmp_path):
@@ -117,9 +108,7 @@ def test_every_request_in_flight_at_a_kill_stays_charged_at_its_worst(tmp_path, 
     with RunStore.create(tmp_path / "run", RunConfiguration()):
         pass
     for _ in range(deaths):
-        done = subprocess.run(
-            [sys.executable, "-c", DIES_IN_FLIGHT, str(tmp_path / "run")], cwd=ROOT, check=False
-        )
+        done = forked(die_in_flight, [str(tmp_path / "run")], ROOT, os.environ)
         assert done.returncode == -signal.SIGKILL
     with RunStore.open(tmp_path / "run") as store:
         assert store.spent() == (0.25 * deaths, 1000 * deaths)

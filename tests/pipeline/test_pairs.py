@@ -125,7 +125,7 @@ def wanted_pairs(
 
 
 def test_balanced_labels_of_a_pair_differ_only_where_a_goal_forbids_one() -> None:
-    plan = Plan(HIPO, NEW, seed=5, repetitions=8)
+    plan = Plan(HIPO, NEW, seed=5, repetitions=3)
     design = TacticDesign.balanced(HIPO, plan.contexts())
     same = different = 0
     for (first, second), (of_first, of_second) in wanted_pairs(plan, design):

@@ -8,32 +8,36 @@ import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from hipo.app.runs.merging import merge_runs
 from hipo.cli.main import run
+from pipeline.store.merging import merge
 from pipeline.store.people_database import PEOPLE
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
 from quality.review.verdicts import settled
 from scenarios.reviews import GivenLabel, Opinion
+from tests.forked import ROOT, forked
 from tests.quality.review.test_assigning import study_in
 
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "9", "-q"]
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from pipeline.store.merging import merge
-def die(*_): os.kill(os.getpid(), signal.SIGKILL)
-merge.JudgementMerging.finish = die
-from hipo.app.runs.merging import merge_runs
-merge_runs([Path(name) for name in sys.argv[2:]], Path(sys.argv[1]))
-"""
+
+
+def killed_merge(arguments: Sequence[str]) -> None:
+    """Put runs together, and die in the middle of it."""
+
+    def die(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    target, *runs = map(Path, arguments)
+    setattr(merge.JudgementMerging, "finish", die)  # noqa: B010 - of this process alone
+    merge_runs(runs, target)
 
 
 def shard(folder: Path, index: int, *more: str) -> str:
@@ -125,9 +129,7 @@ def test_conflicts_are_told_with_both_runs_and_the_first_or_last_is_kept(tmp_pat
 
 def test_a_kill_in_the_middle_leaves_nothing_and_the_next_merge_tidies_up(tmp_path, shards):
     target = tmp_path / "m"
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(target), *shards], check=False, env=dict(os.environ)
-    )
+    killed = forked(killed_merge, [str(target), *shards], ROOT, os.environ)
     assert killed.returncode == -signal.SIGKILL
     assert not target.exists()
     assert run(["runs", "merge", *shards, "-o", str(target)]) == 0

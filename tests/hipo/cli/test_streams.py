@@ -16,6 +16,7 @@ import pytest
 
 from hipo.app.runs.run import Run
 from hipo.cli.main import run
+from tests.forked import command, forked
 from tests.hipo.cli.conftest import damage
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,10 +38,16 @@ def shell(
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+def told(folder: Path, arguments: str) -> tuple[int, str, str]:
+    """Run a command of hipo whose streams are files and pipes; return what ``shell`` does."""
+    done = forked(command, arguments.split(), folder, os.environ)
+    return done.returncode, done.stdout, done.stderr
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("streams")
-    assert shell(folder, GENERATE, "-q")[0] == 0
+    assert told(folder, f"{GENERATE} -q")[0] == 0
     return folder
 
 
@@ -63,9 +70,9 @@ def test_a_run_is_done_whatever_has_become_of_its_streams(
 def test_a_listing_that_cannot_be_written_is_an_error_in_one_line(
     played: Path, unbuffered: str
 ) -> None:
-    command = "runs show run --format json" if unbuffered else "show run"
-    assert shell(played, command, ">/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, "", FULL)
-    assert shell(played, command, ">&-", PYTHONUNBUFFERED=unbuffered) == (0, "", "")
+    listing = "runs show run --format json" if unbuffered else "show run"
+    assert shell(played, listing, ">/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, "", FULL)
+    assert shell(played, listing, ">&-", PYTHONUNBUFFERED=unbuffered) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -75,28 +82,28 @@ def test_a_listing_that_cannot_be_written_is_an_error_in_one_line(
 def test_any_encoding_of_the_terminal_will_do(
     played: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def told(*arguments: str) -> Any:
+    def shown(*arguments: str) -> Any:
         """Return what a command of this process prints as JSON."""
         capsys.readouterr()
         assert run(["show", str(played / "run"), *arguments, "--format", "json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    dialogue = told()[0]["id"]
+    dialogue = shown()[0]["id"]
     code, out, err = shell(played, f"show run {dialogue} --trace", **environment)
     assert (code, err) == (0, "")
     assert "\\xb7" in out
     assert out.isascii()
     code, out, _ = shell(played, f"show run {dialogue} --format json", **environment)
     assert code == 0
-    assert json.loads(out) == told(dialogue)
+    assert json.loads(out) == shown(dialogue)
 
 
 HOSTILE = "\x1b]0;all is well\x07\x1b[8m\x9b2J\u202e"
 
 
-@pytest.mark.parametrize("command", ["verdict run {}", "runs tail run --count 2", "runs show run"])
+@pytest.mark.parametrize("of_run", ["verdict run {}", "runs tail run --count 2", "runs show run"])
 def test_no_cell_of_a_run_that_was_sent_drives_the_terminal(
-    played: Path, tmp_path: Path, command: str
+    played: Path, tmp_path: Path, of_run: str
 ) -> None:
     shutil.copytree(played / "run", tmp_path / "run")
     with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
@@ -104,7 +111,7 @@ def test_no_cell_of_a_run_that_was_sent_drives_the_terminal(
         database.execute("update arms set id = id || ?", (HOSTILE,))
         database.execute("update cases set fact = fact || ?", (HOSTILE,))
         database.execute("update meta set value = value || ? where key = 'name'", (HOSTILE,))
-    code, out, err = shell(tmp_path, command.format(case))
+    code, out, err = told(tmp_path, of_run.format(case))
     assert (code, err) == (0, "")
     assert r"\x1b]0;all is well\x07\x1b[8m\x9b2J\x202e" in out
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(out)
@@ -112,7 +119,7 @@ def test_no_cell_of_a_run_that_was_sent_drives_the_terminal(
 
 def test_text_of_a_file_cannot_drive_the_terminal(pack: Path) -> None:
     damage(pack, "title: My car", 'title: "My \\e[31mcar"')
-    _, out, _ = shell(pack.parent, "scenarios show my_car --scenario-dir pack")
+    _, out, _ = told(pack.parent, "scenarios show my_car --scenario-dir pack")
     assert "\x1b" not in out
     assert out.startswith("My \\x1b[31mcar")
 
@@ -125,7 +132,7 @@ def test_json_keeps_what_is_not_shown(
         database.execute("update turns set text = text || ?", (HOSTILE,))
     assert run(["show", str(tmp_path / "run"), "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    code, out, err = shell(tmp_path, f"show run {listed[0]['id']} --format json")
+    code, out, err = told(tmp_path, f"show run {listed[0]['id']} --format json")
     assert (code, err) == (0, "")
     assert json.loads(out)["turns"][0]["text"].endswith(HOSTILE)
     assert "\x9b" not in out
@@ -158,7 +165,7 @@ EXTENSIONS = [GateExtension("printing", Settings, build=lambda settings: Printin
 def test_what_a_plugin_prints_while_it_works_is_no_part_of_the_output(tmp_path: Path) -> None:
     (tmp_path / "printing.py").write_text(PRINTING)
     judged = "--plugin printing.py --gate printing --verify --judge offline/judge --format json"
-    code, out, err = shell(tmp_path, f"{GENERATE} -q {judged}")
+    code, out, err = told(tmp_path, f"{GENERATE} -q {judged}")
     assert code == 0
     assert json.loads(out)["generated"] == 2
     assert err.count("looked at one") == 2

@@ -32,7 +32,7 @@ def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedP
 
 @pytest.mark.parametrize(
     "options",
-    [(), pytest.param(("--workers", "2"), marks=pytest.mark.slow)],
+    [(), pytest.param(("--workers", "1"), marks=pytest.mark.slow)],
     ids=" ".join,
 )
 def test_a_collector_gets_each_dialogue_with_its_calls(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import threading
 import tomllib
 from collections import Counter
-from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,6 +31,7 @@ from scenarios.fingerprint import seed_from
 from scenarios.schemes.registry import load_scheme
 from tests.hipo.evaluation.answering import by_hash, choose
 from tests.quality.review.chromium import chromium, new_page
+from tests.serving import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -234,7 +233,6 @@ def test_the_bundle_of_the_log_viewer_opens(tmp_path, benchmark):
                 page.get_by_text(row["id"][:30]).first.wait_for()
 
 
-@contextmanager
 def served(folder):
     """Serve the files of a folder, as anybody would who shows a bundle."""
 
@@ -242,9 +240,4 @@ def served(folder):
         def log_message(self, *arguments):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    return serving(ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))))

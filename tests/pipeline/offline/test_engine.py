@@ -72,21 +72,27 @@ def test_equal_prompts_and_seeds_give_equal_answers_and_other_seeds_other_words(
 
 def test_most_samples_of_one_prompt_share_their_tactic_and_some_differ(prompts):
     for scene in SCENE_NAMES:
-        drawn = [tactic(ask(prompts.responder(scene, DECEPTION), seed)) for seed in range(200)]
+        drawn = [tactic(ask(prompts.responder(scene, DECEPTION), seed)) for seed in range(100)]
         commonest = max(map(drawn.count, set(drawn)))
-        assert 80 < commonest < 200
+        assert 40 < commonest < 100
 
 
-def free_answers(prompts, goal, **options):
+def free_answers(prompts, goal, seeds=50, **options):
     return [
         ask(prompts.responder(scene, goal, **options), seed)
         for scene in SCENE_NAMES
-        for seed in range(150)
+        for seed in range(seeds)
     ]
 
 
-def test_nobody_truthful_says_something_false_even_when_asked_to(prompts):
-    labels = {found["veracity"] for found in free_answers(prompts, DISCREET)}
+@pytest.fixture(scope="module")
+def free(prompts):
+    """Return what is said under either goal where nothing is wanted."""
+    return {goal: free_answers(prompts, goal, 150) for goal in (DECEPTION, DISCREET)}
+
+
+def test_nobody_truthful_says_something_false_even_when_asked_to(prompts, free):
+    labels = {found["veracity"] for found in free[DISCREET]}
     assert "Quality" not in labels
     found = ask(prompts.responder("boat", DISCREET, (("veracity", "Quality"),)))
     assert found["veracity"] != "Quality"
@@ -124,9 +130,9 @@ def later_answers(prompts, goal, count):
     return [ask(prompts.responder(one, goal, history=(*opening, *LATER))) for one in scenes]
 
 
-def test_the_first_answer_of_a_deception_lies_and_a_later_one_need_not(prompts):
+def test_the_first_answer_of_a_deception_lies_and_a_later_one_need_not(prompts, free):
     """How long it will be nobody knows, and without a lie it would be no deception."""
-    assert {found["veracity"] for found in free_answers(prompts, DECEPTION)} == {"Quality"}
+    assert {found["veracity"] for found in free[DECEPTION]} == {"Quality"}
     later = {found["veracity"] for found in later_answers(prompts, DECEPTION, 120)}
     assert {"None", "Quality", "Manner"} <= later
 
@@ -161,12 +167,11 @@ def test_only_acts_the_role_has_the_standing_for_are_chosen(prompts):
     assert re.search("hereby|as of now|here and now", alone["utterance"].lower())
 
 
-def test_the_goal_is_never_said(prompts):
-    found = free_answers(prompts, DECEPTION) + free_answers(prompts, DISCREET)
+def test_the_goal_is_never_said(free):
     said = re.compile(
         r"decei|decept|disclos|mislead|\blying\b|\bmy goal\b|withhold the truth", re.IGNORECASE
     )
-    for f in found:
+    for f in free[DECEPTION] + free[DISCREET]:
         assert not said.search(f["utterance"]), f["utterance"]
 
 
@@ -185,13 +190,15 @@ def test_a_conversation_never_hears_the_same_sentence_twice(prompts):
 
 
 def test_even_a_used_up_phrase_book_does_not_repeat_a_turn(prompts):
-    wanted = (("intention", "Affect"), ("veracity", "Manner"), ("illocutionary", "Declarations"))
+    wanted = (("intention", "Affect"), ("veracity", "Relevance"), ("illocutionary", "Declarations"))
     scene = prompts.scenes["flatmates"]
     history = [("INITIATOR", scene["question"]), ("RESPONDER", scene["statement"])]
-    for _ in range(300):
+    for _ in range(70):
         messages = prompts.responder(scene, DECEPTION, wanted, history=tuple(history))
         history.append(("RESPONDER", ask(messages)["utterance"]))
-    assert len({text for _, text in history}) == len(history)
+    texts = [text for _, text in history]
+    assert len(set(texts)) == len(texts)
+    assert any(f"Again, {text[:1].lower()}{text[1:]}" in texts for text in texts), "used up"
 
 
 def test_one_fact_and_tactic_has_many_wordings(prompts):
@@ -201,8 +208,8 @@ def test_one_fact_and_tactic_has_many_wordings(prompts):
         ("illocutionary", "Representatives"),
     )
     messages = prompts.responder("boat", DECEPTION, wanted)
-    texts = {ask(messages, seed)["utterance"] for seed in range(2000)}
-    assert len(texts) > 60
+    texts = {ask(messages, seed)["utterance"] for seed in range(200)}
+    assert len(texts) > 100
 
 
 def test_a_question_knows_nothing_private(prompts):
@@ -241,7 +248,7 @@ def test_a_revision_keeps_the_labels_and_changes_the_words(prompts):
 def test_about_one_draft_in_six_misses_one_label(prompts):
     labels = {"intention": "Inform", "veracity": "Quantity", "illocutionary": "Commissives"}
     missed = []
-    for i in range(400):
+    for i in range(200):
         found = ask(prompts.reflect("boat", DECEPTION, f"I will call you at {i}.", labels))
         assert list(found) == [f"{d}_{k}" for d in labels for k in ("reason", "carried")]
         missed.append(sum(not found[f"{d}_carried"] for d in labels))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pipeline.store.sqlite import DATABASE, connect
 from pipeline.store.writer import StoreFailed, Writer
 from scenarios.errors import UsageError
 from scenarios.reviews import FormDraft, GivenLabel, Opinion
+from tests.forked import ROOT, forked
 from tests.pipeline.store.samples import begun, case, dialogue
 
 RUN = Path(__file__).parents[2] / "fixtures" / "runs_0_1_0" / "judged"
@@ -213,36 +213,27 @@ async def test_an_answer_the_run_could_not_store_can_be_sent_again(run, monkeypa
         assert people.execute("select count(*) from notes").fetchone() == (1,)
 
 
-DYING = """
-import asyncio, os, sys
-from pathlib import Path
-from pipeline.store import people, reviews
-from tests.pipeline.store.test_people import answer, item_of
-from scenarios.reviews import FormDraft
-from pipeline.store.reviews import ReviewStore
+def die(arguments):
+    """Send in an answer, and die at a moment of it."""
+    folder, moment = arguments
 
-async def main(folder, moment):
-    store = ReviewStore.open(folder)
-    study, number, who = await item_of(store)
-    await store.save_draft(study, number, who, FormDraft('{}', 1, 0), lease_s=600)
-    if moment == "after the note":
-        store._writer.post = lambda write: os._exit(9)
-    else:
-        store._file.drop_draft = lambda assignment: os._exit(9)
-    await answer(store, study, number, who)
+    async def answered():
+        store = ReviewStore.open(Path(folder))
+        study, number, who = await item_of(store)
+        await store.save_draft(study, number, who, FormDraft("{}", 1, 0), lease_s=600)
+        if moment == "after the note":
+            store._writer.post = lambda write: os._exit(9)
+        else:
+            store._file.drop_draft = lambda assignment: os._exit(9)
+        await answer(store, study, number, who)
 
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
-"""
+    asyncio.run(answered())
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("moment", ["after the note", "after the answer"])
 async def test_a_death_between_the_two_files_loses_and_doubles_nothing(run, moment):
-    died = subprocess.run(
-        [sys.executable, "-c", DYING, str(run), moment],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
-        check=False,
-    )
+    died = forked(die, [str(run), moment], ROOT, os.environ)
     assert died.returncode == 9
     with ReviewStore.open(run) as store:
         study = store.studies.get("s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.providers.hf.revision import BLOCKS, WHOLE, revision_of
 from scenarios.arms import ModelSpec, Parameters
 from scenarios.errors import UsageError
+from tests.serving import serving
 
 
 def model_folder(folder: Path, weights: bytes = b"weights") -> Path:
@@ -196,16 +196,11 @@ def hub(monkeypatch, tmp_path):
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    yield asked
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Hub)) as address:
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        yield asked
 
 
 def test_a_model_of_the_hub_is_pinned_to_its_newest_commit_and_not_fetched(hub, tmp_path):

@@ -1,4 +1,4 @@
-"""Programs that use Ray twice."""
+"""Programs that use Ray."""
 
 from __future__ import annotations
 
@@ -25,18 +25,12 @@ def asking_the_tiny_model() -> Recipe:
     return recipe("hf/tiny", strategies=["direct", "consistency"])
 
 
-def twice_with_ray(folders: Sequence[str]) -> None:
-    """Play a run in workers, and ask for another, whose plugin is not there where workers are."""
-    first, second = folders
+def asking_by_ray(folders: Sequence[str]) -> None:
+    """Play a run in workers that Ray places on this machine."""
     with exporting_spans():
-        run = generate(asking_the_tiny_model(), output=first, workers=RayWorkers(2))
+        run = generate(asking_the_tiny_model(), output=folders[0], workers=RayWorkers(2))
     assert run.outcome is not None
     assert run.outcome.failed == {}
-    os.environ["DRIVER"] = str(os.getpid())
-    try:
-        generate(recipe("mine/rules", plugins=["mine.py"]), output=second, workers=RayWorkers(1))
-    except UsageError as error:
-        print(error)
 
 
 class Echo:
@@ -47,7 +41,13 @@ class Echo:
 
 
 def in_a_cluster_and_here(addresses: Sequence[str]) -> None:
-    """Start an actor in a cluster, and in a Ray of this machine, and knock at the latter."""
+    """Ask for a run whose plugin workers lack, start an actor there and here, and knock at the latter."""
+    os.environ["DRIVER"] = str(os.getpid())
+    workers = RayWorkers(1, addresses[0])
+    try:
+        generate(recipe("mine/rules", plugins=["mine.py"]), output="run", workers=workers)
+    except UsageError as error:
+        print(str(error).partition("\n")[0])
     asyncio.run(_in_a_cluster_and_here(addresses[0]))
 
 
