@@ -127,12 +127,17 @@ def _fits(dimension: Dimension, has: Mapping[str, str], role: RoleKey) -> bool:
     return label in {one.id for one in dimension.choices(role or RESPONDER, has)}
 
 
-def goal_free(scheme: Scheme, dimensions: Sequence[str]) -> tuple[int, ...]:
+def goal_free(
+    scheme: Scheme, dimensions: Sequence[str], targets: Sequence[TargetDistribution]
+) -> tuple[int, ...]:
     """Return the places of dimensions that no rule ties to the goal, where others hardly go with them.
 
     Such a rule would have them tell the goal: what hardly goes with Quantity goes with Quality the
-    more often. So they are drawn first, alike under every goal, and the others to go with them.
+    more often. So they are drawn first, alike under every goal, and the others to go with them. None
+    are where a table of combinations says what goes together.
     """
+    if any(len(target.dimensions) > 1 for target in targets):
+        return ()
     bound = {
         name
         for rule in scheme.contradictions
@@ -185,8 +190,7 @@ def fit(
         )
     table = _Table(scheme, dimensions, contexts)
     constraints = [table.constrain(target, eased=eased) for target in targets]
-    apart = [len(target.dimensions) for target in targets] == [1] * len(targets)
-    evened = goal_free(scheme, table.names) if apart else ()
+    evened = goal_free(scheme, table.names, targets)
     for _ in range(MAX_SWEEPS):
         moved = max((constraint.scale(table.mass) for constraint in constraints), default=0.0)
         if evened:

@@ -76,7 +76,7 @@ class TacticDesign:
         self._scheme = scheme
         self._fit: Fit = fit(scheme, dimensions, contexts, targets, eased=eased)
         groups = independent(scheme, self._fit.dimensions, [t.dimensions for t in targets])
-        first = goal_free(scheme, self._fit.dimensions)
+        first = goal_free(scheme, self._fit.dimensions, targets)
         self._draws = {
             context: PairedDraw(distribution, groups, first)
             for context, distribution in self._fit.distributions.items()
