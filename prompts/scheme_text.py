@@ -134,7 +134,7 @@ def scheme_rules(
     ]
     must = [
         f"Under {_together(r.when)}, at least one thing {subject} has "
-        f"{_together(r.some_turn)}, and one is enough. {r.reason}"
+        f"{_together(r.some_turn)}. {r.reason}"
         for r in scheme.requirements
     ]
     return (*never, *must)

@@ -68,13 +68,14 @@ class SpeakerPrompts:
     def say(self, view: SpeakerView, history: History) -> Question[str]:
         """Ask for the next utterance of somebody whose words are not labelled."""
         objections = partial(against_utterance, history=history)
-        variables = _variables(view, history, ())
+        variables = {**_variables(view, history, ()), "declares": False}
         return self._unlabelled(view.words).render_line(variables, objections)
 
     def answer(self, view: SpeakerView, history: History, wanted: Wanted) -> Question[Draft]:
         """Ask for the next utterance of a labelled role, and its labels."""
         objections = partial(against_draft, history=history)
-        variables = _variables(view, history, wanted)
+        declares = bool(self._scheme.assigned or spoken_dimensions(self._scheme, view.key))
+        variables = {**_variables(view, history, wanted), "declares": declares}
         return self._of(view.key, view.words).speak.render_line(variables, objections)
 
     def reflect(

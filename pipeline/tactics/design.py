@@ -17,6 +17,8 @@ from scenarios.terms import RESPONDER, RoleKey
 MAX_COMBINATIONS = 20_000
 MAX_SWEEPS = 1_000
 CLOSE_ENOUGH = 1e-7
+SETTLED = 1e-12
+"""How little a share moves in a sweep where targets cannot be met any further."""
 EASED_CEILING = 2 / 3
 """The share of the turns open to a label that an eased target asks it of at most."""
 
@@ -166,8 +168,9 @@ def fit(
     """Fit by iterative proportional fitting, the nearest design to an even one.
 
     Start from an even spread over what each context allows (elsewhere structural zeros, and next
-    to nothing where labels hardly go together), then scale to every target and to the shares of the contexts in turn until both hold. Where the
-    targets cannot be met the contexts win, and :attr:`Fit.margins` says what is achieved.
+    to nothing where labels hardly go together), then scale to every target and to the shares of
+    the contexts in turn until both hold. Where the targets cannot be met the contexts win, and
+    :attr:`Fit.margins` says what is achieved.
 
     Args:
         scheme: where the rules come from.
@@ -192,11 +195,13 @@ def fit(
     constraints = [table.constrain(target, eased=eased) for target in targets]
     evened = goal_free(scheme, table.names, targets)
     for _ in range(MAX_SWEEPS):
-        moved = max((constraint.scale(table.mass) for constraint in constraints), default=0.0)
+        before = list(table.mass)
+        off = max((constraint.scale(table.mass) for constraint in constraints), default=0.0)
         if evened:
             table.even_out(evened)
         table.restore_contexts()
-        if moved < CLOSE_ENOUGH:
+        moved = max(abs(now - then) for now, then in zip(table.mass, before, strict=True))
+        if off < CLOSE_ENOUGH or moved < SETTLED:
             break
     names = tuple(d.id for d in dimensions)
     margins = tuple(m for constraint in constraints for m in constraint.margins(table.mass))

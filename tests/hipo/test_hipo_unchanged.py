@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "a0f302785372cf6cfdac644d78d0b601f298938eecbb3644cba5d5dbafeb7a3a",
+        "deb4fc7bfcc51ceebeab1ff4dbac20983a0a48d255a39379e7af9d3bb3cc78f6",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "caa897ada2912e47673b2e7b0be870eda6a33933739a649f552ca83a0b33b4bc",
+        "62d0a820b3d75700c459c09c9ffc9fb0a09ea23b636a8e21299e936e0c36be08",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "4e70abdf276ccac3d13bb7dee8b185c0d155c35f471bcfc6f59586c71af3c898",
+        "22e120d7ae1ecb338ce4f25e29c3b7df461392247b3944375709fb51bd7015f6",
     ),
 }
 

@@ -83,7 +83,7 @@ def play(case: Case, scenario: Scenario, strategy: str, number: int) -> Dialogue
     fact = scenario.fact(case.fact)
     turns = list(make_opening(scenario, case.goal))
     for exchange in range(case.turns):
-        mark = f"{case.id[:6]} {exchange}"
+        mark = f"x{case.id[:6]} {exchange}"  # digits alone would be no word
         # Every other case begins with an answer that all three strategies give.
         alike = exchange == 0 and number // len(STRATEGIES) % 2 == 0
         said = f"Answer {mark} by {'all' if alike else strategy}."

@@ -71,7 +71,7 @@ def test_a_sound_run_is_sound_and_its_copy_is_equal(hipo: Hipo, sound: Path) -> 
         (sql("update texts set text = text || '!' where seq = 1"), "texts", "1 text is not"),
         (sql("update cases set fact = 'nosuch' where seq = 1"), "cases", "1 case is not what the id"),
         (sql("update totals set updated_at = 1e300"), "database", "a time of the run cannot be read"),
-        (sql("update annotations set value = -1.0 where value = 'Manner'"), "dialogues", "has -1.0 as its veracity"),
+        (sql("update annotations set value = -1.0 where value = 'Quality'"), "dialogues", "has -1.0 as its veracity"),
         (sql("update annotations set second = x'ff' where source = 1"), "database", "a label cannot be read"),
         (sql("update turns set role = 'x' where turn = 2"), "dialogues", "turn 2 of"),
         (sql("delete from materials where kind = 'scheme'"), "materials", "the scheme hipo is not"),
@@ -221,7 +221,7 @@ def test_a_damaged_file_of_people_is_named_and_left_out(hipo: Hipo, sound: Path)
     ("damage", "command", "message"),
     [
         (sql("update cases set fact = 'nosuch'"), "export", "fact 'nosuch' of the case"),
-        (sql("update annotations set value = 'Odd' where value = 'Manner'"), "export", "has 'Odd' as its veracity"),
+        (sql("update annotations set value = 'Odd' where value = 'Quality'"), "export", "has 'Odd' as its veracity"),
         (sql("update totals set updated_at = 1e300"), "runs show", "a time of the run cannot be read"),
     ],
 )  # fmt: skip

@@ -140,7 +140,7 @@ async def test_where_memory_is_short_for_beginnings_fewer_are_computed_together(
 
     def short_of_memory(with_model, tokens, cache):
         computed.append(len(tokens))
-        if len(tokens) > 3:
+        if len(tokens) > 4:
             raise torch.OutOfMemoryError("CUDA out of memory")
         forward(with_model, tokens, cache)
 
@@ -152,7 +152,9 @@ async def test_where_memory_is_short_for_beginnings_fewer_are_computed_together(
     assert await texts(hf, *requests) == plain
     [engine] = hf._engines.values()
     assert engine.batch == 8
-    assert [many for many in computed if many > 1] == [7, 3, 3], "seven were too many, once"
+    first, *others = [many for many in computed if many > 1]
+    assert first in (7, 8), "those that are as long as each other in the tokens of the tiny model"
+    assert others == [first // 2] * 2, "so many were too many, once"
 
 
 def row(text="", *, left=False, tokens=None):
