@@ -54,7 +54,7 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     system = "\n".join(content for role, content in messages if role == "system")
     user = next((content for role, content in messages if role == "user"), "")
     sections = {name.strip(): text.strip() for name, text in _SECTION.findall(user)}
-    dice = Dice(hash_texts(text for message in messages for text in message), seed, _SALT)
+    dice = Dice(hash_texts(text for role, text in messages if role != "system"), seed, _SALT)
     keys = [field.name for field in answer_fields(system)]
     if keys == ["claims"]:
         return _json({"claims": _listed(sections.get("What is said", ""), dice)})
