@@ -5,8 +5,8 @@ Templates may be the user's own, so they get tuples and strings, and no model wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from typing import Final
 
 from scenarios.schemes.dimension import ROLE
@@ -82,18 +82,31 @@ def reader_text(scheme: Scheme, dimensions: Iterable[Dimension]) -> dict[str, ob
     asked = tuple(map(dimension_text, dimensions))
     return {
         "dimensions": asked,
-        "terms": _terms_in(scheme, " ".join([*map(str, asked), *scheme.conventions])),
+        "terms": _terms_in(scheme, "\n".join(_texts((*map(astuple, asked), scheme.conventions)))),
         "conventions": scheme.conventions,
     }
 
 
+def _texts(told: object) -> Iterator[str]:
+    """Yield every text in tuples of tuples."""
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, tuple):
+        for part in told:
+            yield from _texts(part)
+
+
 def _terms_in(scheme: Scheme, told: str) -> tuple[tuple[str, str], ...]:
-    """Return the terms that a text uses, or that the meaning of one of these uses."""
+    """Return the terms that a text uses, or that the meaning of one of these uses.
+
+    A term may be inflected where it is used: each of its words is looked for without its last letters.
+    """
     used: dict[str, str] = {}
     while found := {
         term: meaning
         for term, meaning in scheme.terms.items()
-        if term not in used and term.casefold() in told.casefold()
+        if term not in used
+        and all(w[: max(4, len(w) - 2)] in told.casefold() for w in term.casefold().split())
     }:
         used |= found
         told = " ".join(found.values())

@@ -153,6 +153,13 @@ def goal_free(
     return tuple(place for place, name in enumerate(dimensions) if name not in bound)
 
 
+def weight_at_first(scheme: Scheme, names: Sequence[str], combination: Combination) -> float:
+    """Return what a combination weighs before any target: next to nothing where it hardly occurs."""
+    has = dict(zip(names, combination, strict=True))
+    rules = (rule.labels for rule in scheme.rarely_together)
+    return RARE if any(r.keys() <= has.keys() and _holds(r, has) for r in rules) else 1.0
+
+
 def _holds(rule: Mapping[str, Collection[str]], has: Mapping[str, str]) -> bool:
     return all(has[dimension] in labels for dimension, labels in rule.items())
 
@@ -197,9 +204,10 @@ def fit(
     for _ in range(MAX_SWEEPS):
         before = list(table.mass)
         off = max((constraint.scale(table.mass) for constraint in constraints), default=0.0)
+        table.restore_contexts()
         if evened:
             table.even_out(evened)
-        table.restore_contexts()
+            table.restore_contexts()
         moved = max(abs(now - then) for now, then in zip(table.mass, before, strict=True))
         if off < CLOSE_ENOUGH or moved < SETTLED:
             break
@@ -219,22 +227,15 @@ class _Table:
         self.cells: list[Combination] = []
         self.mass: list[float] = []
         self.rows: list[tuple[Context, float, range]] = []
-        rare = [rule.labels for rule in scheme.rarely_together]
         for context, weight in sorted(contexts.items()):
             combinations = allowed_combinations(scheme, dimensions, context)
             start = len(self.cells)
             self.cells += combinations
             share = weight / total
-            weights = [self._weight(c, rare) for c in combinations]
+            weights = [weight_at_first(scheme, self.names, c) for c in combinations]
             self.mass += [share * each / math.fsum(weights) for each in weights]
             self.rows.append((context, share, range(start, len(self.cells))))
-
-    def _weight(
-        self, combination: Combination, rare: Sequence[Mapping[str, Collection[str]]]
-    ) -> float:
-        has = dict(zip(self.names, combination, strict=True))
-        ruled = (rule for rule in rare if rule.keys() <= has.keys())
-        return RARE if any(_holds(rule, has) for rule in ruled) else 1.0
+        self._start = tuple(self.mass)
 
     def constrain(self, target: TargetDistribution, *, eased: bool) -> _Constraint:
         """Group the cells by the labels a target speaks of."""
@@ -292,7 +293,7 @@ class _Table:
         for _, share, row in self.rows:
             held = math.fsum(self.mass[i] for i in row)
             for i in row:
-                self.mass[i] = self.mass[i] * share / held if held > 0 else share / len(row)
+                self.mass[i] = self.mass[i] * share / held if held > 0 else self._start[i]
 
     def distributions(self) -> dict[Context, tuple[tuple[Combination, float], ...]]:
         """Return each context's own distribution, without the cells that never occur."""

@@ -20,7 +20,8 @@ def independent(
     """Return the dimensions in groups that are independent of each other in every context.
 
     Args:
-        scheme: its rules on what goes together tie the dimensions they name, and so do conditions.
+        scheme: its rules on what goes together tie the dimensions they name, and so do conditions;
+            what hardly goes together does where all of it is drawn.
         dimensions: those that are drawn.
         joint: the dimensions of every target, which are tied as well.
     """
@@ -30,7 +31,8 @@ def independent(
         for dimension in scheme.utterance_dimensions
         for condition in (dimension.when, *(label.applies for label in dimension.labels))
     ]
-    ruled = (rule.labels for rule in (*scheme.contradictions, *scheme.rarely_together))
+    ruled = [rule.labels for rule in scheme.contradictions]
+    ruled += [rule.labels for rule in scheme.rarely_together if rule.labels.keys() <= group.keys()]
     for tied in (*joint, *ruled, *conditions):
         together: set[str] = set().union(*(group[name] for name in tied if name in group))
         group |= dict.fromkeys(together, together)
@@ -55,6 +57,7 @@ class PairedDraw:
         distribution: Sequence[tuple[Combination, float]],
         groups: Sequence[Group],
         first: Group = (),
+        alike: Group = (),
     ) -> None:
         """Take the distribution of a context, and which dimensions of it belong together.
 
@@ -63,7 +66,10 @@ class PairedDraw:
             groups: places that depend on one another.
             first: places that are drawn before the others of their group, which then have to go
                 with them.
+            alike: places whose labels another place has, too: without its number, what a label drew
+                for one would be drawn for the other.
         """
+        self._alike = alike
         self._steps: list[tuple[Group, Group, dict[Combination, Shares]]] = []
         for group in groups:
             given: Group = tuple(place for place in group if place in first)
@@ -77,8 +83,9 @@ class PairedDraw:
         """Return the combination for one turn of the cases of a pair."""
         drawn: dict[int, str] = {}
         for given, group, shares in self._steps:
+            numbers = tuple(str(place) for place in group if place in self._alike)
             times = {
-                part: -math.log(_uniform(seed, pair, turn, part)) / share
+                part: -math.log(_uniform(seed, pair, turn, numbers + part)) / share
                 for part, share in shares[tuple(drawn[place] for place in given)].items()
             }
             _, soonest = min((time, part) for part, time in times.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
@@ -17,6 +18,7 @@ from pipeline.tactics.design import (
     fit,
     goal_free,
     possible,
+    weight_at_first,
 )
 from pipeline.tactics.draws import PairedDraw, independent
 from scenarios.case import Case
@@ -77,8 +79,10 @@ class TacticDesign:
         self._fit: Fit = fit(scheme, dimensions, contexts, targets, eased=eased)
         groups = independent(scheme, self._fit.dimensions, [t.dimensions for t in targets])
         first = goal_free(scheme, self._fit.dimensions, targets)
+        known = Counter(label for dimension in dimensions for label in dimension.values)
+        alike = tuple(i for i, d in enumerate(dimensions) if any(known[v] > 1 for v in d.values))
         self._draws = {
-            context: PairedDraw(distribution, groups, first)
+            context: PairedDraw(distribution, groups, first, alike)
             for context, distribution in self._fit.distributions.items()
         }
         self.fingerprint = fingerprint(
@@ -90,7 +94,7 @@ class TacticDesign:
                 [_described(c, share) for c, share in sorted(contexts.items())],
             ]
         )
-        """Content hash of the targets and the contexts: what decides every draw beside the seed."""
+        """Content hash of the targets and the contexts: what decides every draw beside scheme and seed."""
 
     @classmethod
     def balanced(cls, scheme: Scheme, contexts: Mapping[Context, float]) -> Self:
@@ -172,26 +176,26 @@ class TacticDesign:
         """Draw the labels wanted of one turn where some of them are given.
 
         The others are drawn as often as the design has them beside the given ones, or alike where
-        it never has these. Where rules allow none beside them, the given ones are wanted alone.
+        it never has these and they go together. Where rules allow none beside them, the given ones are wanted alone.
         """
         context = context_at(self._scheme, case, scenario, turn, role)
         dimensions = [d for d in drawable(self._scheme) if d.id in self.dimensions or d.id in asked]
         fitted = dict(self._fit.distributions.get(context, ()))
-        drawn = [d.id for d in dimensions].index
-        places = [drawn(name) for name in self.dimensions]
+        names = [d.id for d in dimensions]
+        places = [names.index(name) for name in self.dimensions]
         options = {}
         for combination in possible(self._scheme, dimensions, context):
-            named = dict(zip((d.id for d in dimensions), combination, strict=True))
+            named = dict(zip(names, combination, strict=True))
             if all(named[name] == label for name, label in asked.items()):
                 options[combination] = fitted.get(tuple(combination[i] for i in places), 0.0)
         if not options:
             return tuple(asked.items())
         if not any(options.values()):
-            options = dict.fromkeys(options, 1.0)
+            options = {c: weight_at_first(self._scheme, names, c) for c in options}
         shares = [(combination, share) for combination, share in options.items() if share > 0]
         whole = tuple(range(len(dimensions)))
         picked = PairedDraw(shares, (whole,)).at(case.seed, case.pair, turn)
-        wanted = zip((d.id for d in dimensions), picked, strict=True)
+        wanted = zip(names, picked, strict=True)
         return tuple((name, label) for name, label in wanted if label != NOT_ASKED)
 
 

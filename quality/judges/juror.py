@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from pipeline.calls.asking import Asker, each
 from pipeline.calls.client import AnswerUnusable
 from prompts.judges import judge_view
+from prompts.question import Question
 from prompts.tasks.answers import BlindLabel
 from prompts.tasks.items import TaskItem
 from prompts.tasks.prompts import TaskPrompts
@@ -20,6 +21,8 @@ from scenarios.schemes.dimension import Dimension
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Judgement
+
+T = TypeVar("T")
 
 JUROR_PARAMETERS: Final = Parameters(temperature=0.1, max_tokens=2048)
 """How jurors sample. Source: CoBRA, section 6."""
@@ -120,16 +123,20 @@ class SchemeJuror:
     ) -> tuple[BlindLabel, ...] | AnswerUnusable:
         """Ask about one answer, in as many steps as the mode has."""
         item = juror_item(questions.dialogue, scenario, turn)
-        explained: list[str] = []
-        for explanation in self.prompts.explain(item):
-            text = await questions.put(explanation.question, turn.index, "juror-explanation")
-            if isinstance(text, AnswerUnusable):
-                return text
-            explained.append(text)
-        labels: list[BlindLabel] = []
-        for asked in self.prompts.questions(item, explained=explained):
-            found = await questions.put(asked.question, turn.index, "juror-turn")
+        gathers = self.asker.gathers
+
+        async def read(question: Question[T], purpose: str) -> T:
+            found = await questions.put(question, turn.index, purpose)
             if isinstance(found, AnswerUnusable):
-                return found
-            labels += found
-        return tuple(labels)
+                raise found  # one is enough: nothing more is asked about the answer
+            return found
+
+        try:
+            steps = self.prompts.explain(item)
+            told = [partial(read, step.question, "juror-explanation") for step in steps]
+            explained = await each(told, together=gathers)
+            parts = self.prompts.questions(item, explained=explained)
+            asked = [partial(read, part.question, "juror-turn") for part in parts]
+            return tuple(label for found in await each(asked, together=gathers) for label in found)
+        except AnswerUnusable as error:
+            return error

@@ -80,8 +80,8 @@ class Scheme(Strict):
     """The utterance dimension whose labels a scenario may restrict to the felicitous ones."""
     contradictions: tuple[Contradiction, ...] = ()
     rarely_together: tuple[Contradiction, ...] = ()
-    """Labels that people hardly ever join in one utterance: wanted tactics join them only where nothing
-    else meets what was asked for. A speaker or a judge may."""
+    """Labels of utterances that people hardly ever join in one: wanted tactics join them only where
+    nothing else meets what was asked for. A speaker or a judge may."""
     requirements: tuple[Requirement, ...] = ()
     self_contradictions: tuple[SelfContradiction, ...] = ()
     """Combinations that quality control of annotations reports; generation does not read them."""
@@ -261,6 +261,12 @@ class Scheme(Strict):
                     if label not in by_id[dimension_id].values:
                         message = f"a rule names {label!r}, no label of {dimension_id!r}"
                         yield BrokenRule((*place, dimension_id), message)
+        spoken = {d.id for d in self.utterance_dimensions}
+        for index, rare in enumerate(self.rarely_together):
+            for dimension_id in rare.labels:
+                if dimension_id in by_id and dimension_id not in spoken:
+                    message = f"{dimension_id!r} is no dimension that every utterance declares"
+                    yield BrokenRule(("rarely_together", index, "labels", dimension_id), message)
 
     def _rules(self) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, tuple[str, ...]]]]:
         """Yield whatever names labels by dimension, with its place."""

@@ -118,3 +118,11 @@ def test_who_does_not_know_a_shared_fact_is_told_nothing_of_it():
     planned = next(turn for turn in PLANNED if turn.role == "first_witness")
     view = answering_view(shared_hearing(), SCHEME, CASE, planned, ("Register: plain",))
     assert whole(PROMPTS.responder(view, HISTORY)) == whole(questions()["witness"])
+
+
+def test_who_declares_nothing_is_told_nothing_of_labels():
+    seen = SCHEME.model_dump(mode="json", by_alias=True)
+    seen["dimensions"] = [d | {"by": "reader"} for d in seen["dimensions"]]
+    prompts = ActorPrompts(Templates(), type(SCHEME).model_validate(seen))
+    told = whole(prompts.responder(view_of("first_witness"), HISTORY))
+    assert "label" not in told.casefold()

@@ -45,7 +45,8 @@ def judging_batches(rounds: int, dialogues: int) -> BatchEstimate:
         rounds: questions about a dialogue that wait for each other; all others are asked at once.
         dialogues: those that are judged.
     """
-    return BatchEstimate(rounds, rounds, rounds, math.ceil(dialogues / LIVE_JOBS))
+    waves = max(1, math.ceil(dialogues / LIVE_JOBS))  # foils may be all that is left
+    return BatchEstimate(rounds, rounds, rounds, waves)
 
 
 def batch_estimate(

@@ -128,7 +128,7 @@ def estimate_judging(
             for seat, juror in seated(ready.panels, ready.prompts, left.arms).items()
         ),
         left.anew,
-        rounds=1 + bool(extra),
+        rounds=bool(left.dialogues) + bool(extra),
     )
 
 

@@ -75,7 +75,7 @@ class JudgingEstimate:
     labelled_anew: int = 0
     """Dialogues that are labelled again, since a juror was asked otherwise."""
     rounds: int = 1
-    """Questions about a dialogue that wait for each other; all others are asked at once in batches."""
+    """Questions left about a dialogue that wait for each other; in batches all others are asked at once."""
 
     @property
     def calls(self) -> int:

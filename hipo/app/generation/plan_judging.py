@@ -134,7 +134,7 @@ def estimate_planned(
             for seat, juror in jurors.items()
         ),
         waiting.anew,
-        rounds=1 + bool(foiled),
+        rounds=bool(jurors) + bool(foiled),
     )
 
 

@@ -270,16 +270,16 @@ def estimate_jury(
 ) -> JudgingEstimate:
     """Count what jurors have yet to be asked, and estimate what that costs."""
     jury = make_jury(store, request, overrides)
-    sizes = [
-        asked.question.size
-        for dialogue in islice(store.dialogues(traces=False), SAMPLE)
-        for turn in dialogue.answers()[:1]
-        for asked in jury.prompts.questions(
+    asked = [
+        jury.prompts.questions(
             juror_item(dialogue, jury.material.scenario_as_told(dialogue), turn),
             explained=["" for _ in jury.prompts.parts] if jury.prompts.mode == "two-phase" else (),
         )
+        for dialogue in islice(store.dialogues(traces=False), SAMPLE)
+        for turn in dialogue.answers()[:1]
     ]
-    mean = mean_tokens(sizes)
+    sizes = [part.question.size for parts in asked for part in parts]
+    mean, each = mean_tokens(sizes), len(sizes) / max(1, len(asked))
     steps = 2 if jury.prompts.mode == "two-phase" else 1
     left = list(
         left_to_hear(
@@ -289,14 +289,10 @@ def estimate_jury(
     estimates = []
     for seat, use in jury.uses.items():
         own = [job.dialogue for job in left if job.seat == seat]
-        calls = steps * sum(len(dialogue.answers()) for dialogue in own)
+        calls = round(steps * each * sum(len(dialogue.answers()) for dialogue in own))
         usage = Usage(prompt=round(calls * mean), completion=calls * ANSWER_TOKENS["juror"][0])
         cost = None if use.price is None else use.price.cost_of_alike(usage, calls)
         estimates.append(JudgeEstimate(seat, len(own), calls, usage.prompt, usage.completion, cost))
     anew = jury.labelled_otherwise(store)
-    return JudgingEstimate(
-        store.state().generated,
-        tuple(estimates),
-        labelled_anew=anew,
-        rounds=steps,
-    )
+    generated, rounds = store.state().generated, steps if left else 0
+    return JudgingEstimate(generated, tuple(estimates), labelled_anew=anew, rounds=rounds)

@@ -303,3 +303,18 @@ def test_the_estimate_of_judging_says_how_many_batches_a_dialogue_waits_for(
     command = ("verify", "run", "--juror", "openai/gpt-4o", "--batch", "--format", "json")
     whole = asked(*command, "--dry-run", option="--judge-base-url").data
     assert (whole["batches"]["rounds"], whole["batches"]["usual_hours"]) == (1, 1)
+
+
+def test_the_estimate_of_judging_counts_no_round_of_what_is_done(asked: Hipo, hipo: Hipo) -> None:
+    assert hipo(
+        "generate", "-m", "offline/rules", "--scenarios", "used_car", "-n", "2", "--turns", "2",
+        "-o", "run", "-q",
+    ).code == 0  # fmt: skip
+    style = ("--judge-style", "verify")
+    assert verify(asked, "--batch", *style, "--foils", "0").code == 0
+    assert "in batches" not in verify(asked, "--batch", "--dry-run", *style, "--foils", "0").out
+    foiled = verify(asked, "--batch", "--dry-run", *style, "--foils", "4")
+    assert "in batches: 1 round for a dialogue, and repairs on top; some 1 h" in foiled.out
+    juror = ("--juror", "openai/gpt-4o", "--judge-style", "verify", "--foils", "0")
+    heard = verify(asked, "--batch", "--dry-run", *juror)
+    assert "in batches: 1 round for a dialogue, and repairs on top; some 1 h" in heard.out

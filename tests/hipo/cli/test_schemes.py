@@ -111,6 +111,16 @@ def test_all_broken_rules_are_told_at_once_each_with_its_line_and_field(hipo):
     }
 
 
+def test_what_hardly_goes_together_is_of_one_utterance(hipo):
+    rule = "rarely_together:\n  - labels: {goal: [hiding], move: [denies]}\n    reason: So it is.\n"
+    text = new_scheme("mine") + rule
+    Path("mine.yaml").write_text(text, encoding="utf-8")
+    (problem,) = hipo("scheme", "validate", "mine.yaml", "--print", "json").data["problems"]
+    line = next(n for n, told in enumerate(text.splitlines(), 1) if "labels: {goal: [hid" in told)
+    assert (problem["line"], problem["field"]) == (line, "rarely_together[0].labels.goal")
+    assert problem["hint"] == "'goal' is no dimension that every utterance declares"
+
+
 def test_a_function_that_nothing_computes_is_told_unless_a_plugin_has_it(hipo):
     text = shipped_files()[[path.stem for path in shipped_files()].index("cobra")].read_text()
     assert "function: cobra.pat" in text

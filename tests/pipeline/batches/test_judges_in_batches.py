@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,10 @@ from hipo.app.generation.plan_estimates import estimate_plan
 from hipo.app.generation.verified import VerifiedPlay
 from hipo.app.options.verification import VerificationOverrides
 from hipo.app.preparation.prepared import prepare
-from hipo.app.verification.jury import hear_jurors
+from hipo.app.verification.jury import estimate_jury, hear_jurors
 from hipo.app.verification.jury_request import JuryRequest
 from hipo.app.verification.verify import verify
+from pipeline.store.run_store import RunStore
 from tests.pipeline.batches.runs import recipe
 from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer, actors_and_judges
@@ -81,11 +84,18 @@ def test_dialogues_that_are_judged_while_they_are_made_wait_for_one_batch_more(
     assert sizes(server) == [("judge", 12), *[("rules", 4)] * 4, ("rules", 12)]
 
 
-@pytest.mark.parametrize(("style", "rounds"), [("commit", 5), ("verify", 6)])
+@pytest.mark.parametrize(
+    ("options", "rounds"),
+    [
+        ({}, 5),
+        ({"judge_style": "verify"}, 6),
+        ({"judges": [], "base_url": None, "self_judgement": False}, 4),
+    ],
+)
 def test_the_estimate_counts_the_rounds_of_judges(
-    style: str, rounds: int, server: WireServer, tmp_path: Path
+    options: dict[str, Any], rounds: int, server: WireServer, tmp_path: Path
 ) -> None:
-    play = VerifiedPlay(judged_by(server, judge_style=style))
+    play = VerifiedPlay(replace(judged_by(server), **options))
     planned = estimate_plan(prepare(recipe(server, n=4, turns=[2])), tmp_path / "run", play=play)
     assert planned.batches is not None
     assert planned.batches.longest_rounds == rounds
@@ -97,3 +107,15 @@ def test_what_a_juror_is_asked_about_dialogues_goes_into_one_batch(
     overrides = VerificationOverrides(base_url=server.openai_url, batch=True)
     asyncio.run(hear_jurors(run, JuryRequest(models=["openai/one", "openai/two"]), overrides))
     assert sizes(server) == [("one", 8), ("two", 8)]
+
+
+def test_a_juror_that_is_asked_for_each_label_apart_waits_for_one_batch_too(
+    server: WireServer, run: Path
+) -> None:
+    overrides = VerificationOverrides(base_url=server.openai_url, batch=True)
+    asked = JuryRequest(models=["openai/one"], task="hipo-utterance-paper", scheme="hipo")
+    with RunStore.open(run, readonly=True) as store:
+        planned = estimate_jury(store, asked, overrides)
+    asyncio.run(hear_jurors(run, asked, overrides))
+    assert sizes(server) == [("one", 32)]
+    assert (planned.calls, planned.rounds) == (8 * 4, 1)
