@@ -205,7 +205,7 @@ def test_all_windows_share_what_is_open_and_what_was_learned(
 
 def test_failures_are_played_again_once_and_not_once_a_window(hipo: Hipo, tmp_path: Path) -> None:
     def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
-        return "No." if crc32(str(messages[:2]).encode()) % 3 == 0 else rules(messages, seed)
+        return "No." if "Goal: deception" in messages[1][1] else rules(messages, seed)
 
     command = ("generate", "one.yaml", "--until-saturated", "0", "--saturation-window", "10",
                "-n", "40", "-o", "run")  # fmt: skip
