@@ -100,14 +100,19 @@ def figures(folder: Path) -> list[Row]:
         Row("answers read", _share(read, answers), "", Goal.above(0.9)),
         Row("repairs a finished line", repairs / max(len(lines), 1)),
         Row("responder lines that echo an earlier line", _echoes(responder)),
-        Row("initiator lines that echo an earlier line", _echoes(initiator)),
-        Row("initiator lines that ask", _share(sum("?" in x.text for x in initiator), len(initiator))),
+        *(_asking(initiator) if initiator else ()),
         Row("responder lines that are all different", _share(len({x.text for x in responder}), len(responder))),
         Row("words a responder line", _mean_words(responder)),
         Row("prompt tokens a request", float(str(prompt or 0))),
         Row("prompt tokens a request that the server had computed before", float(str(cached or 0))),
         Row("answer tokens a request", float(str(completion or 0))),
     ]  # fmt: skip
+
+
+def _asking(lines: Sequence[_Line]) -> Iterable[Row]:
+    """Yield what lines of the initiator show; with one exchange and a shared opening there are none."""
+    yield Row("initiator lines that echo an earlier line", _echoes(lines))
+    yield Row("initiator lines that ask", _share(sum("?" in x.text for x in lines), len(lines)))
 
 
 def _lines(folder: Path) -> Iterable[_Line]:
