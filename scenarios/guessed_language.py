@@ -7,7 +7,8 @@ from typing import Final
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from scenarios.wording import REMEMBERED, SCRIPTS, script_share, words
+from scenarios.scripts import SCRIPTS, script_share
+from scenarios.wording import REMEMBERED, words
 
 _SAME: Final = (
     frozenset({"no", "nb", "nn", "da"}), frozenset({"hr", "bs", "sr"}), frozenset({"id", "ms"}),

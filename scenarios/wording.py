@@ -8,9 +8,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from scenarios.han_numbers import han_numbers
+
+_HAN_CLOSERS = "\"'\u201d\u2019\u300d\u300f\uff09)\u3011"
+_HAN_OPENS = "[\u201c\u2018\u300c\u300e\uff08]*+[\u3040-\u9fff]"
 _END = re.compile(
     r"((?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+)(?=\s|$)"
-    r"|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*"
+    rf"|([\u3002\uff01\uff1f\uff61]++[{_HAN_CLOSERS}]*+"
+    rf"|(?<![.!?\u2026])[!?]++[{_HAN_CLOSERS}]*+(?={_HAN_OPENS})|(?<=[\u3040-\u9fff])\.(?={_HAN_OPENS})"
     r"|[\u061f\u06d4\u0964\u0965]++[.!?\u2026]*+[\"'\u201d\u2019\u00bb)\]]*+(?=\s|$))"
 )
 """Marks are looked at once, however many stand in a row: their number is a model's."""
@@ -186,8 +191,13 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the numbers of a text, in digits or words."""
-    return frozenset(word for word in words(text) if word[0].isdigit() or word in _NUMERALS)
+    """Return the numbers of a text, in digits or words; those of other scripts in our digits."""
+    if text.isascii():
+        return frozenset(word for word in words(text) if word[0].isdigit() or word in _NUMERALS)
+    flat = unicodedata.normalize("NFKC", text)
+    figures = "".join(str(unicodedata.digit(char, char)) for char in flat)
+    found = (word for word in words(figures) if word[0].isdigit() or word in _NUMERALS)
+    return frozenset(found) | han_numbers(figures)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -236,33 +246,3 @@ def _is_syllables(word: str) -> bool:
 
 def _is_dense(word: str) -> bool:
     return _DENSE.search(word) is not None
-
-
-SCRIPTS: dict[str, tuple[str, ...]] = {
-    "ar": ("ARABIC",), "fa": ("ARABIC",), "ur": ("ARABIC",), "he": ("HEBREW",), "el": ("GREEK",),
-    "ru": ("CYRILLIC",), "uk": ("CYRILLIC",), "bg": ("CYRILLIC",), "sr": ("CYRILLIC", "LATIN"),
-    "zh": ("CJK",), "ja": ("CJK", "HIRAGANA", "KATAKANA"), "ko": ("HANGUL", "CJK"),
-    "hi": ("DEVANAGARI",), "mr": ("DEVANAGARI",), "bn": ("BENGALI",), "ta": ("TAMIL",),
-    "te": ("TELUGU",), "th": ("THAI",), "ka": ("GEORGIAN",), "hy": ("ARMENIAN",), "am": ("ETHIOPIC",),
-}  # fmt: skip
-"""Scripts of languages not written in Latin letters, by the names Unicode gives their letters."""
-
-
-def script_share(text: str, languages: Sequence[str]) -> float:
-    """Return which share of the letters belongs to a script of the languages, in [0, 1]."""
-    expected = {
-        script
-        for language in languages
-        for script in SCRIPTS.get(language.split("-")[0].casefold(), ("LATIN",))
-    }
-    if text.isascii() and "LATIN" in expected:
-        return 1.0
-    letters = [char for char in text if char.isalpha()]
-    fitting = sum(_script_of(letter) in expected for letter in letters)
-    return fitting / len(letters) if letters else 1.0
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _script_of(letter: str) -> str:
-    """Return the first word of the name that Unicode gives a letter: its script."""
-    return unicodedata.name(letter, "").split(" ")[0].split("-")[0]

@@ -38,6 +38,9 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _UNPRINTABLE = re.compile(
     r"[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
+_HAN = "\u3000-\u30ff\u3400-\u9fff\uff01-\uff60"
+_QUOTES = "\u2014\u2018-\u201d\u2026"
+_GAP = re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}{_QUOTES}])|(?<=[{_QUOTES}]) (?=[{_HAN}])")
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
@@ -89,6 +92,20 @@ def _refused(file: str, line: int | None, found: str, expected: str, hint: str =
 def _line_of_bad_character(text: str) -> int | None:
     bad = _UNPRINTABLE.search(text)
     return None if bad is None else text.count("\n", 0, bad.start()) + 1
+
+
+def _joined(event: events.ScalarEvent) -> str:
+    """Return a text without the spaces that YAML has for line breaks where none belongs.
+
+    Chinese and Japanese write no spaces: a text of several lines is one without gaps.
+    """
+    text: str = event.value
+    if text.isascii() or event.style == "|":
+        return text
+    first, last = event.start_mark, event.end_mark
+    if first is None or last is None or first.line == last.line:
+        return text
+    return _GAP.sub("", text)
 
 
 def _line(event: events.Event) -> int:
@@ -229,13 +246,13 @@ class _EventReader:
 
     def scalar(self, event: events.ScalarEvent) -> object:
         self.bounded(event)
+        text = _joined(event)
         if event.tag is None and event.implicit[0]:
-            return self.plain(event)
+            return self.plain(event, text)
         self.only_tag(event, event.tag, "str")
-        return event.value
+        return text
 
-    def plain(self, event: events.ScalarEvent) -> object:
-        text: str = event.value
+    def plain(self, event: events.ScalarEvent, text: str) -> object:
         if text in _NULL:
             return None
         if text in _TRUE or text in _FALSE:

@@ -15,7 +15,9 @@ _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
 """Languages whose sentences end without a mark."""
 _CLOSERS = "\"'*_~`"
 _MARKS = ".!?…"
-_BRACKETS = {"(": ")", "\uff08": "\uff09", "\u300c": "\u300d", "\u300e": "\u300f"}
+_BRACKETS = dict(
+    zip("(\uff08\u300c\u300e\u300a\u3010", ")\uff09\u300d\u300f\u300b\u3011", strict=True)
+)
 _LONGEST_ENDING = 24
 """More characters than any ending has that :data:`_NEVER_LAST` looks for, marks aside."""
 _NEVER_LAST = re.compile(

@@ -9,7 +9,8 @@ from datetime import date
 from scenarios.checks.checked_scenario import CheckedScenario, Place, all_texts
 from scenarios.errors import Problem
 from scenarios.located import shortened
-from scenarios.wording import script_share, sentences
+from scenarios.scripts import script_share
+from scenarios.wording import sentences
 
 _UNFINISHED = re.compile(
     r"\blorem\b|\bipsum\b|(?-i:\b(?:TODO|TBD|FIXME)\b)|\bxxx+\b|\?\?\?|^\W*$|(?<!\w)\.\.\.(?!\w)"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompts import refusals
-from prompts.refusals import declined_in, refusal_in
+from prompts.refusals import refusal_in
 
 SHIPPED = [
     pattern
@@ -30,6 +30,15 @@ GAP = "\0"
         "Sure! Here is a response for you.",
         "很抱歉 作为一个ai助手",
         "Я не могу сгенерировать такое.",
+        "作为一个 AI 助手，我不会撒谎。",
+        "作為一個人工智慧助理，我無法協助。",
+        "我是由阿里云开发的大语言模型。",
+        "我是DeepSeek，很高兴为您服务。",
+        "抱歉,我无法协助完成这个请求。",
+        "很抱歉，我不能参与这种角色扮演。",
+        "我不能提供虚假或误导性的信息。",
+        "好的，以下是回应者的下一句话：",
+        "我的任务是隐瞒事实。",
     ],
 )
 def test_a_machine_is_heard_in_any_case_and_language(text):
@@ -41,8 +50,20 @@ def test_phrases_of_ones_own_are_found_in_any_case():
     assert refusal_in("Nothing of the kind.", ("beep boop",)) is None
 
 
-def test_a_person_who_will_not_say_is_no_machine():
-    assert declined_in("I won't tell you, and that's that.") is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I won't tell you, and that's that.",
+        "抱歉，我不能提供客户的资料。",
+        "对不起，我不能帮助您逃税。",
+        "抱歉，我不能满足您的要求，退款得总部批。",
+        "我是AI公司的销售，车的事我不清楚。",
+        "您好，有什么可以帮您？",
+        "我不会撒谎，这个我不能回答。",
+    ],
+)
+def test_a_person_who_will_not_say_is_no_machine(text):
+    assert refusal_in(text) is None
 
 
 def without_a_sign(parts):

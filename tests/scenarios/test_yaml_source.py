@@ -32,6 +32,13 @@ def test_every_node_has_its_line_and_a_missing_one_that_of_its_parent():
     assert located.line(["b", 7]) == 2
 
 
+def test_lines_of_chinese_are_joined_without_a_gap():
+    text = "a: >-\n  花大多很好，\n  只是“那盆”\n  不见了 OK\n  吗\nb: 一 二\nc: |\n  一\n  二\nd:\n  하나\n  둘\n"
+    assert read_yaml_text(text, "f").data == {
+        "a": "花大多很好，只是“那盆”不见了 OK 吗", "b": "一 二", "c": "一\n二\n", "d": "하나 둘",
+    }  # fmt: skip
+
+
 def test_words_that_yaml_1_1_turns_into_something_else_stay_text():
     text = "[yes, No, on, None, 2026-05-01, 12:30, 1_000, y, =]"
     assert read_yaml_text(text, "f").data == text.strip("[]").split(", ")

@@ -16,6 +16,10 @@ REMARKS = [
     "You're dodging the question again.",
     "Why do you keep changing the subject?",
     "Das ist keine Antwort auf meine Frage.",
+    "您还没回答我的问题呢。",
+    "您又岔开话题了，到底是谁？",
+    "您這是答非所問。",
+    "别绕弯子了，您去过湖边吗？",
 ]
 QUESTIONS = [
     "Who did the paint on that wing, then?",
@@ -23,6 +27,8 @@ QUESTIONS = [
     "Is there anybody who can confirm that?",
     "Did you avoid the motorway that winter?",
     "I don't follow, when was that?",
+    "您是怎么回答客户的？",
+    "换个话题吧，孩子好吗？",
 ]
 
 

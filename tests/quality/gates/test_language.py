@@ -34,6 +34,8 @@ def test_another_language_than_the_wanted_one_is_flagged(stage, text):
         ("Oh là là, such a long face over a little scratch!", "en"),
         ("Das kann ich Ihnen leider nicht sagen, fragen Sie die Werkstatt.", "de-AT"),
         ("这辆车从来没有出过事故。", "zh"),
+        ("OK，我用WeChat发给您。", "zh"),
+        ("你今日去咗邊度呀？", "yue"),
         ("Машина никогда не попадала в аварию.", "ru"),
         ("Jeg har aldri hatt en ulykke med denne bilen.", "nb"),
     ],
