@@ -87,7 +87,11 @@ def _scheme_texts(scheme: Scheme, language: str) -> dict[str, str]:
         for value in dimension.values:
             names[value].add(translation.label(dimension.id, value))
     labels = {value: found.pop() for value, found in names.items() if len(found) == 1}
-    titles = {d.id: translation.dimensions[d.id].title for d in scheme.dimensions}
+    titles = {
+        name: translation.dimensions[dimension.id].title
+        for dimension in scheme.dimensions
+        for name in (dimension.id, dimension.id.replace("_", " "))
+    }
     examples = {
         f"\u201c{label.example}\u201d": f"\u201c{into.strip(chr(0x201C) + chr(0x201D))}\u201d"
         for dimension in scheme.dimensions

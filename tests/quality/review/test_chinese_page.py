@@ -16,11 +16,13 @@ from pipeline.store.reviews import ReviewStore
 from quality.agreement.annotations import RawAnswer, Timing
 from quality.annotation_qc.findings import FindingCode
 from quality.annotation_qc.qc import annotation_qc
+from quality.gates.registry import GATES
 from quality.review.exhibits import ReviewDialogue, exhibit
 from quality.review.scenario_reports import ScenarioReport
 from quality.review.translations import LANGUAGES, page_languages
+from quality.verification.flags import judge_codes
 from quality.web.page_language import PageLanguage, accepted, read_page_language
-from scenarios.schemes.registry import load_scheme
+from scenarios.schemes.registry import load_scheme, scheme_names
 from tests.quality.review.serving import served
 from tests.quality.review.visitor import Visitor, answer_item, csrf_of
 
@@ -111,6 +113,15 @@ def test_no_text_of_the_pages_of_the_expert_is_left_in_english(name: str) -> Non
     said = [text for text in (*texts, *quoted) if WORD.search(text)]
     assert len(said) > 5
     assert [t for t in said if set(WORD.findall(chinese.of(t.strip()))) - ALLOWED] == []
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_what_a_dialogue_is_flagged_for_is_told_in_chinese(name: str) -> None:
+    scheme = load_scheme(name)
+    chinese = page_languages(scheme)["zh"]
+    for code in (*GATES.names(), *judge_codes(scheme)):
+        told = chinese.of(f"As flagged: {code.replace('_', ' ')}")
+        assert not WORD.search(told), told
 
 
 def test_what_quality_control_finds_is_told_in_chinese() -> None:
