@@ -22,6 +22,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from prompts.compiled_templates import CompiledOnce
+from prompts.languages import writing_note
 from prompts.plain_text import one_line
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
@@ -299,7 +300,7 @@ def _environment(
 ) -> Environment:
     """Return the strict environment; our own templates do without the cost of a sandbox."""
     kind = ImmutableSandboxedEnvironment if sandboxed else Environment
-    return kind(
+    environment = kind(
         loader=FunctionLoader(load),
         undefined=StrictUndefined,
         finalize=as_data,
@@ -311,6 +312,8 @@ def _environment(
         cache_size=-1,  # a plain dict: every include looks its template up
         bytecode_cache=_compiled[sandboxed],
     )
+    environment.filters["writing_note"] = writing_note
+    return environment
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,25 @@ _NAMES: Final = {
 }  # fmt: skip
 
 
+_SIGNS_ARE_WORDS: Final = frozenset({"ja", "wuu", "yue", "zh"})
+
+
+def writing_note(described: str) -> str:
+    """Return what whoever writes in a language has to be told; nothing of English.
+
+    Rules for lines count words, which Chinese and Japanese do not separate, and fixed lines call
+    the other by one of the forms of address that English does not have.
+
+    Args:
+        described: what :func:`described_language` returns.
+    """
+    code = described.partition(" ")[0].partition("-")[0]
+    if code == "en":
+        return ""
+    counted = " Where words are counted, two signs are a word." if code in _SIGNS_ARE_WORDS else ""
+    return f"Keep to the form of address that was used so far.{counted}"
+
+
 def described_language(code: str) -> str:
     """Return a BCP 47 code with its English name where it is known: ``de (German)``."""
     name = _NAMES.get(code.replace("_", "-").split("-")[0].casefold())

@@ -252,10 +252,16 @@ def test_only_a_real_restriction_of_acts_is_told(used_car, hipo, case_of, prompt
 
 
 def test_the_language_is_named(used_car, hipo, case_of, prompts, history):
-    for code, line in [("de", "de (German)"), ("pt-BR", "pt-BR (Portuguese)"), ("tlh", "tlh")]:
+    keeps = "Keep to the form of address that was used so far."
+    for code, told in (
+        ("en-GB", "en-GB (English)"),
+        ("de", f"de (German)\n{keeps}"),
+        ("zh-Hant", f"zh-Hant (Chinese)\n{keeps} Where words are counted, two signs are a word."),
+        ("tlh", f"tlh\n{keeps}"),
+    ):
         view = responder_view(used_car, hipo, case_of(language=code))
         user = prompts.responder(view, history).messages[1].content
-        assert f"# Language\nWrite in: {line}\n" in user
+        assert f"# Language\nWrite in: {told}\n\n" in user
 
 
 def test_a_fact_of_the_initiator_makes_no_responder(used_car, hipo, case_of):
