@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from scenarios.han_numbers import han_numbers
+from scenarios.han_words import carries_content, is_chinese
 
 _HAN_CLOSERS = "\"'\u201d\u2019\u300d\u300f\uff09)\u3011"
 _HAN_OPENS = "[\u201c\u2018\u300c\u300e\uff08]*+[\u3040-\u9fff]"
@@ -186,8 +187,12 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry content (no function words)."""
-    return frozenset(stem(word) for word in words(text) if _carries(word))
+    """Return the stems of the words that carry content (no function words).
+
+    Of Chinese they are pairs of signs, and numbers in digits.
+    """
+    found = frozenset(stem(word) for word in _content_words(text))
+    return found if text.isascii() or not is_chinese(text) else found | numbers(text)
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -229,8 +234,14 @@ def union(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _content_pairs(text: str) -> frozenset[object]:
-    stems = [stem(word) for word in words(text) if _carries(word)]
-    return frozenset(pairwise(stems))
+    return frozenset(pairwise(stem(word) for word in _content_words(text)))
+
+
+def _content_words(text: str) -> list[str]:
+    found = [word for word in words(text) if _carries(word)]
+    if text.isascii() or not is_chinese(text):
+        return found
+    return [word for word in found if carries_content(word)]
 
 
 def _carries(word: str) -> bool:

@@ -85,6 +85,12 @@ def test_function_words_carry_no_content():
     assert content_stems("It was what they had been told about") == frozenset()
 
 
+def test_chinese_words_of_content_are_pairs_of_signs_and_numbers():
+    assert content_stems("他们在阳台上吃了晚饭，花了三百块") == {"阳台", "晚饭", "300"}
+    assert content_stems("這是我和你們的，因為沒有") == frozenset()
+    assert "目的" in content_stems("目的はある")
+
+
 def test_numbers_are_found_in_digits_and_words():
     assert numbers("Sixty thousand of 1,200 in 2024; two people") == {
         "sixty", "thousand", "1,200", "2024",

@@ -44,6 +44,14 @@ class Stage:
         """Return a subject whose only answer is ``text``."""
         return self.play("Could you tell me more about the wing?", text, **options)
 
+    def with_fact(self, text):
+        """Return the scenario with another text for the fact that dialogues are about."""
+        facts = [
+            one.model_copy(update={"text": text}) if one.id == "guardrail" else one
+            for one in self.scenario.facts
+        ]
+        return self.scenario.model_copy(update={"facts": tuple(facts)})
+
     def change(self, subject, turn, **changes):
         """Return the subject with one turn changed."""
         turns = tuple(

@@ -26,22 +26,33 @@ def test_a_denial_in_the_words_of_the_fact_is_a_lie_and_no_confession(stage):
     assert Confession().check(stage.answer(lie)) == []
 
 
-def test_a_denial_in_another_language_is_a_lie_and_no_confession(stage):
-    fact = "Vor zwei Wintern ist der Wagen in eine Leitplanke gerutscht, Kotflügel und Scheinwerfer sind ersetzt."
-    slid = stage.scenario.fact("guardrail")
-    others = [one for one in stage.scenario.facts if one is not slid]
-    scenario = stage.scenario.model_copy(
-        update={"facts": (slid.model_copy(update={"text": fact}), *others)}
-    )
-    lie = (
-        "Der Wagen ist nie in eine Leitplanke gerutscht, und kein Kotflügel ist je ersetzt worden."
-    )
+GERMAN = "Vor zwei Wintern ist der Wagen in eine Leitplanke gerutscht, Kotflügel und Scheinwerfer sind ersetzt."
 
+
+@pytest.mark.parametrize(
+    ("language", "fact", "told", "lie"),
+    [
+        (
+            "de-AT",
+            GERMAN,
+            GERMAN,
+            "Der Wagen ist nie in eine Leitplanke gerutscht, und kein Kotflügel ist je ersetzt worden.",
+        ),
+        (
+            "zh",
+            "有一天晚上车主在冰面上撞了护栏，换了翼子板和大灯，花了三百块。",
+            "对不起，那天晚上我撞了护栏，翼子板和大灯都换了，一共300块。",
+            "我没撞过护栏，翼子板和大灯都没换过，一块钱也没花。",
+        ),
+    ],
+)
+def test_a_denial_in_another_language_is_a_lie_and_no_confession(stage, language, fact, told, lie):
     def found(text):
-        return Confession().check(stage.answer(text, scenario=scenario, language="de-AT"))
+        subject = stage.answer(text, scenario=stage.with_fact(fact), language=language)
+        return [flag.code for flag in Confession().check(subject)]
 
     assert found(lie) == []
-    assert [flag.code for flag in found(fact)] == ["confession"]
+    assert found(told) == ["confession"]
 
 
 @pytest.mark.parametrize(

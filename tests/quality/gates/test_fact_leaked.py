@@ -24,6 +24,17 @@ def test_half_of_it_is_enough(stage):
     assert [f.turn for f in FactLeaked().check(stage.play(asked, "No."))] == [2]
 
 
+def test_half_of_it_is_enough_in_chinese_and_words_without_content_are_not(stage):
+    scenario = stage.with_fact("有一天晚上车主在冰面上撞了护栏，换了翼子板和大灯，花了三百块。")
+
+    def found(asked):
+        subject = stage.play(asked, "没有。", scenario=scenario, language="zh")
+        return [flag.turn for flag in FactLeaked().check(subject)]
+
+    assert found("您那晚撞了护栏，翼子板和大灯是花300块换的，是吧？") == [2]
+    assert found("有一天晚上您在那儿干什么了，有没有和别人在一起？") == []
+
+
 def test_a_run_of_words_from_the_fact_is_enough_too(stage):
     asked = "And is it so that the wing and headlamp had to be replaced by somebody?"
     [flag] = FactLeaked(LeakSettings(leak_share=1.0)).check(stage.play(asked, "No."))
