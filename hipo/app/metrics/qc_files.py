@@ -16,6 +16,8 @@ from scenarios.terms import LabelValue
 
 _ADJUDICATION = "adjudication.csv"
 _NAMES = ("flags.csv", _ADJUDICATION, "gold.csv")
+_MARK = "\ufeff"
+"""Excel takes a table for UTF-8 only if it begins with this; one that people fill in does."""
 
 
 def write_qc_files(report: QcReport, folder: Path) -> None:
@@ -34,7 +36,8 @@ def write_qc_files(report: QcReport, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, rows in zip(_NAMES, tables, strict=True):
-            write_text(folder / name, _as_csv(rows))
+            mark = _MARK if name == _ADJUDICATION else ""
+            write_text(folder / name, mark + _as_csv(rows))
     except OSError as error:
         raise unwritable(folder, error) from error
 

@@ -228,6 +228,8 @@ def test_quality_control_goes_through_four_levels(hipo: Hipo, table: Path, tmp_p
     assert sorted(path.name for path in (tmp_path / "qc").iterdir()) == [
         "adjudication.csv", "flags.csv", "gold.csv",
     ]  # fmt: skip
+    # A spreadsheet shows the names of Chinese annotators only then as they are.
+    assert (tmp_path / "qc" / "adjudication.csv").read_bytes().startswith(b"\xef\xbb\xbfdimension,")
 
 
 def test_quality_control_of_a_run_made_of_a_table_says_the_same(
