@@ -231,7 +231,23 @@ def choose_panels(
         [panel.own.name for panel in panels.values() if panel.own is not None],
         [juror.name for juror in external if juror.use is not None],
     )
+    jurors = [juror for panel in panels.values() for juror in panel.jurors]
+    choosing.notes += _without_the_language(jurors, recipe.languages)
     return Panels(panels, tuple(dict.fromkeys(choosing.notes)))
+
+
+def _without_the_language(jurors: Iterable[Juror], languages: Sequence[str]) -> list[str]:
+    """Return a note for every judge that is known not to have a language of the run."""
+    notes = []
+    for juror in jurors:
+        known = None if juror.use is None else PROVIDERS.get(juror.use.spec.provider).languages
+        lacking = [one for one in languages if known and one.partition("-")[0] not in known]
+        if lacking:
+            notes.append(
+                f"{juror.name} does not know the language of dialogues in {', '.join(lacking)}: what it "
+                "says of them says nothing; name a model with --judge provider/model"
+            )
+    return notes
 
 
 def _own_judge(

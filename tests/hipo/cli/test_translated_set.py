@@ -1,4 +1,4 @@
-"""What the card of an exported set says of scenarios that a model put into its language."""
+"""What the card of a set, and judges, say of scenarios that a model put into its language."""
 
 from __future__ import annotations
 
@@ -50,3 +50,9 @@ def test_a_card_names_who_translated_and_who_has_read_it(
         (MODEL, "Lin"),
     ]
     assert "language:\n- zh\n" in card
+    # A program that reads English alone may judge it, and its word is told to be worth nothing.
+    rules = ("--judge", "offline/judge", "--self-judge", "offline/judge", "--no-embeddings")
+    judged = hipo("verify", "run", *rules, "--format", "json")
+    assert judged.code == 0, judged.err
+    note = "offline/judge does not know the language of dialogues in zh"
+    assert [note in one for one in judged.data["notes"]].count(True) == 1
