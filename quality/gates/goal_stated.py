@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from prompts.wording_model import wording_model
+from quality.gates.goal_in_chinese import tells_in_chinese
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
+from scenarios.han_words import is_chinese
 from scenarios.negation import is_negated
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Flag
@@ -74,7 +76,7 @@ class _GoalNames:
 class GoalStated:
     """Looks for sentences in which the responder names its goal as its own.
 
-    Names come from the scheme; the frames around them are English. The virtues people claim in
+    Names come from the scheme; the frames around them are English or Chinese. The virtues people claim in
     any conversation ("I am being honest") are no statement of a goal.
     """
 
@@ -105,6 +107,8 @@ def goal_in(text: str, scheme: Scheme) -> str | None:
     names = _names(scheme.goal)
     parts = sentences(text)
     told = next((part for part in parts if _tells(part, names)), None)
+    if told is None and not text.isascii() and is_chinese(text):
+        told = next((part for part in parts if tells_in_chinese(part, scheme.goal)), None)
     if told is None and stem("lie") in names.stems:
         return _shown(text)
     return told
@@ -171,5 +175,5 @@ def _labelled(flat: str, names: _GoalNames, name: str) -> bool:
 
 
 GATE = GateExtension(
-    GoalStated.code, NoSettings, lambda _: GoalStated(), reads=lambda code: code == "en"
+    GoalStated.code, NoSettings, lambda _: GoalStated(), reads=lambda code: code in ("en", "zh")
 )
