@@ -198,8 +198,11 @@ class LabelRows:
             return None
         public = [message.content for message in asked]
         reasons = " ".join(label.rationale for label in turn.tactic)
-        facts = _private(selected)
-        if any(reveals(reasons, fact=f"{x.about} {x.text}", public=public) for x in facts):
+        language = selected.dialogue.case.language
+        if any(
+            reveals(reasons, fact=f"{fact.about} {fact.text}", public=public, language=language)
+            for fact in _private(selected)
+        ):
             self.rows_left_out[TELLING_REASON] += 1
             return None
         return labels_answer([*turn.tactic, *goal], reasoned=True, asked=self._asked_of(turn.role))

@@ -230,6 +230,14 @@ def test_other_forms_and_undivided_scripts_are_recognised():
     assert not reveals("他隐瞒了", fact="这辆车出过严重事故", public=[])
 
 
+def test_a_reason_in_another_language_than_a_private_fact_may_give_it_away():
+    fact = "邻居在湖边住了十天"
+    told = {"text": "It leaves out the ten days at the lake.", "fact": fact, "language": "zh-CN"}
+    assert reveals(**told, public=[])
+    assert not reveals(**told, public=[fact])
+    assert not reveals("他把话题岔开了，没有回答", fact=fact, public=[], language="zh")
+
+
 def test_aspects_are_chosen_by_name_and_come_in_their_usual_order():
     assert ASPECTS == tuple(TASK_OF) == ("utterance", "cumulative", "conversation")
     assert chosen_aspects(["conversation", "utterance"]) == ("utterance", "conversation")
