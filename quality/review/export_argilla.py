@@ -21,6 +21,7 @@ from quality.review.outgoing import (
 )
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.vocabulary import label_list
 from scenarios.terms import LabelValue
 
 PEOPLE = uuid.UUID("6c6a1a52-8a5e-5c0e-9a41-0d1f5f3c7b10")
@@ -134,7 +135,7 @@ def _named(scheme: Scheme, labels: dict[str, LabelValue]) -> dict[str, object]:
         if value is None:
             continue
         if isinstance(value, tuple):
-            named[dimension.id] = list(value)
+            named[dimension.id] = label_list(value)
         else:
             named[dimension.id] = value if isinstance(value, str) else f"{value:.4g}"
     return named
@@ -156,7 +157,7 @@ def _question(dimension: Dimension, study: ReviewStudy) -> dict[str, object]:
     else:
         texts = {label.id: f"{label.id}: {label.definition}" for label in dimension.labels}
         options = [
-            {"value": value, "text": texts[value]}
+            {"value": value, "text": texts.get(value, value)}
             for value in offered_labels(dimension, study.hidden)
         ]
     return _selection(dimension.id, title, help_, options, many=dimension.measurement == "multi")

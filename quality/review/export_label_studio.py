@@ -22,6 +22,7 @@ from quality.review.outgoing import (
 )
 from scenarios.reviews import ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.vocabulary import label_list
 from scenarios.terms import LabelValue
 
 MAIL = "@annotators.invalid"
@@ -145,7 +146,7 @@ def _result(scheme: Scheme, labels: dict[str, LabelValue]) -> list[dict[str, obj
 
 def _value(dimension: Dimension, value: LabelValue) -> tuple[str, dict[str, object]]:
     if isinstance(value, tuple):
-        return "choices", {"choices": list(value)}
+        return "choices", {"choices": label_list(value)}
     if isinstance(value, str):
         return "choices", {"choices": [value]}
     points = dimension.point_values

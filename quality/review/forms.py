@@ -11,6 +11,7 @@ import orjson
 
 from scenarios.reviews import GivenLabel
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.vocabulary import NONE_OF_THEM, label_list, takes_none
 from scenarios.terms import RESPONDER, LabelValue, RoleKey
 
 KEYS = "1234567890"
@@ -36,6 +37,8 @@ class FormChoice:
     example: str = ""
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """On offer only where these fields, by name, have one of these values; empty: always."""
+    is_alone: bool = False
+    """Of several answers: whether it takes no other one beside it."""
 
     @property
     def condition(self) -> str:
@@ -177,7 +180,7 @@ def shown_value(dimension: Dimension, value: LabelValue | None) -> str:
     if value is None:
         return "not given"
     if isinstance(value, tuple):
-        return " + ".join(value) or "none of them"
+        return " + ".join(value) or NONE_OF_THEM
     if isinstance(value, str):
         return value
     for point, anchor in zip(dimension.point_values, dimension.anchors, strict=False):
@@ -240,8 +243,11 @@ def _field(
         FormChoice(_key(i), label.id, label.id, label.definition, label.example)
         for i, label in enumerate(offered)
     )
-    kind: Literal["one", "many"] = "many" if dimension.measurement == "multi" else "one"
-    return FormField(name, dimension, turn, kind, choices)
+    if dimension.measurement != "multi":
+        return FormField(name, dimension, turn, "one", choices)
+    if takes_none(dimension):
+        choices += (FormChoice(_key(len(choices)), NONE_OF_THEM, NONE_OF_THEM, is_alone=True),)
+    return FormField(name, dimension, turn, "many", choices)
 
 
 def _key(position: int) -> str:
@@ -261,8 +267,10 @@ def _value(question: FormField, given: Sequence[str]) -> LabelValue | None:
     """Return the value of a field; None where it is missing or was not on offer."""
     offered = {choice.value for choice in question.choices}
     if question.kind == "many":
-        chosen = tuple(c.value for c in question.choices if c.value in given)
-        return chosen if chosen and offered.issuperset(given) else None
+        if list(given) == [c.value for c in question.choices if c.is_alone]:
+            return ()
+        chosen = tuple(c.value for c in question.choices if c.value in given and not c.is_alone)
+        return chosen if chosen and set(chosen) == set(given) else None
     if len(given) != 1:
         return None
     (text,) = given
@@ -284,5 +292,5 @@ def _within(dimension: Dimension, text: str) -> float | None:
 
 def _sent(value: LabelValue) -> list[str]:
     if isinstance(value, tuple):
-        return list(value)
+        return label_list(value)
     return [value] if isinstance(value, str) else [repr(float(value))]

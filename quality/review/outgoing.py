@@ -12,6 +12,7 @@ from quality.web.counts import read_count
 from scenarios.plural import enumerated
 from scenarios.reviews import Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.vocabulary import NONE_OF_THEM, takes_none
 from scenarios.terms import LabelValue
 
 ISSUE = "issue"
@@ -119,8 +120,9 @@ def split_name(name: str) -> tuple[str, int | None] | None:
 
 
 def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the labels of a dimension that are on offer."""
-    return [value for value in dimension.values if value not in hidden.get(dimension.id, ())]
+    """Return the answers to a dimension of labels that are on offer."""
+    labels = [value for value in dimension.values if value not in hidden.get(dimension.id, ())]
+    return [*labels, NONE_OF_THEM] if takes_none(dimension) else labels
 
 
 def situation_text(exhibit: ReviewDialogue) -> str:

@@ -26,6 +26,7 @@ from quality.tables.formulas import neutral
 from quality.tables.header import SEPARATOR, SHOWN
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
+from scenarios.schemes.vocabulary import label_list
 from scenarios.terms import LabelValue
 
 OPINION = (ISSUE, ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
@@ -133,5 +134,5 @@ def _context(dialogue: Outgoing, turn: int | None) -> dict[str, str]:
 
 def _cell(value: LabelValue) -> str:
     if isinstance(value, tuple):
-        return SEPARATOR.join(value)
+        return SEPARATOR.join(label_list(value))
     return value if isinstance(value, str) else repr(value)

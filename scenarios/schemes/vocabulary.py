@@ -16,6 +16,9 @@ from scenarios.terms import LARGEST, LabelValue
 
 _SEPARATORS = re.compile(r"[,;|\n\u3001\uff0c\uff1b]")
 _SIGN = re.compile(r"[^\W_]\s*(?P<sign>[-+\u2212\u2013])[\W_]*\Z")
+NONE_OF_THEM = "none of them"
+"""What people choose or write where no label of a multi dimension fits."""
+_NOTHING = ("none", NONE_OF_THEM)
 _NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})")
 
 
@@ -26,8 +29,8 @@ def resolve_label(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] 
     to spaces and punctuation, first with and then without a plus or minus at the end; a spelling
     that fits two labels fits none. What no name of the scheme fits may be a name that the label has
     in another language that ships, e.g. Chinese. A multi dimension takes a list or a text with
-    separators and keeps the order of the dimension; an interval dimension takes a number in its
-    range.
+    separators and keeps the order of the dimension; there "none" and "none of them" stand for no
+    label, unless a label is called so. An interval dimension takes a number in its range.
 
     Returns:
         ``(label, changed)``, or None where ``raw`` names no label of the dimension.
@@ -76,11 +79,27 @@ def _several(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | Non
         if not items:
             return None
         written = set()
+    if len(items) == 1 and items[0] is not None and _is_nothing(dimension, items[0]):
+        return (), items[0] != NONE_OF_THEM
     labels = [None if item is None else _one(dimension, item) for item in items]
     if None in labels:
         return None
     chosen = tuple(value for value in dimension.values if value in labels)
     return chosen, set(chosen) != written or len(chosen) != len(items)
+
+
+def takes_none(dimension: Dimension) -> bool:
+    """Whether "none of them" is an answer to a multi dimension: where no label is called so."""
+    return dimension.measurement == "multi" and _one(dimension, NONE_OF_THEM) is None
+
+
+def label_list(labels: tuple[str, ...]) -> list[str]:
+    """Return labels of a multi dimension as people choose or write them."""
+    return list(labels) or [NONE_OF_THEM]
+
+
+def _is_nothing(dimension: Dimension, text: str) -> bool:
+    return _folded(text) in _NOTHING and _one(dimension, text) is None
 
 
 def _number(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None:

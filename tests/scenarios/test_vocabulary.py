@@ -127,3 +127,21 @@ def test_what_is_no_plain_number_is_none(raw):
         id="v", level="utterance", measurement="interval", question="q", range=(-1.0, 1.0)
     )
     assert resolve_label(dimension, raw) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("none of them", ((), False)), (["none of them"], ((), False)), ("None", ((), True)),
+        (["NONE"], ((), True)), ([], ((), False)), (["none", "logic"], None), ("", None),
+    ],
+)  # fmt: skip
+def test_none_of_several_labels_can_be_written(written, found):
+    assert resolve_label(load_scheme("cobra").dimension("reasons"), written) == found
+
+
+def test_a_label_called_none_goes_before_none_of_the_labels():
+    labels = (Label(id="None", definition="d"), Label(id="b", definition="d"))
+    several = Dimension(id="d", level="utterance", measurement="multi", question="q", labels=labels)
+    assert resolve_label(several, "none") == (("None",), True)
+    assert resolve_label(several, "none of them") == ((), False)

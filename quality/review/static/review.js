@@ -189,11 +189,19 @@ class AnswerForm {
     if (!input || input.disabled) return;
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (!input.checked) input.checked = true;
+    this.clear(input);
     this.changed();
     if (input.type === "checkbox") { input.focus(); return; }
     const next = this.questions().find((q) => !this.answered(q));
     if (next) this.focusQuestion(next);
     else { input.focus({ preventScroll: true }); this.forward.focus(); this.mark(); }
+  }
+
+  // "None of them" stands alone: it clears the others, and each of them clears it.
+  clear(input) {
+    if (input.type !== "checkbox" || !input.checked) return;
+    for (const other of this.form.querySelectorAll(`[name="${CSS.escape(input.name)}"]`))
+      if (other !== input && (input.dataset.alone ?? other.dataset.alone) !== undefined) other.checked = false;
   }
 
   // Moving
@@ -341,7 +349,7 @@ class AnswerForm {
   // Events
 
   listen() {
-    this.form.addEventListener("change", () => { this.changed(); this.mark(); });
+    this.form.addEventListener("change", (event) => { this.clear(event.target); this.changed(); this.mark(); });
     this.form.addEventListener("input", (event) => { if (typing(event.target)) { this.unsaved = true; this.edits += 1; this.keep(); this.queueDraft(); } });
     this.form.addEventListener("focusin", () => this.mark());
     this.form.addEventListener("submit", (event) => { event.preventDefault(); this.go(); });

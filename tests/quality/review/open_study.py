@@ -9,7 +9,6 @@ from typing import Any
 from hipo.app.review.reviewing import ReviewOptions, open_study, run_material, scenario_finder
 from pipeline.store.reviews import ReviewStore
 from quality.review.exhibits import Exhibits
-from quality.review.forms import sections
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.outgoing import outgoing
 from scenarios.reviews import GivenLabel, Opinion, ReviewStudy
@@ -52,16 +51,15 @@ class Room:
     async def _answer_one(self, number: int, who: int, position: int) -> None:
         found = self.store.assignment(self.study, number, who)
         assert found is not None
-        turns = self.exhibits.of(found.item).targets
         labels = []
-        for section in sections(self.scheme, turns, self.study.hidden):
+        for section in self.exhibits.of(found.item).sections:
             for field in section.fields:
-                offered = field.dimension.point_values or [c.value for c in field.choices]
-                labels.append(
-                    GivenLabel(
-                        field.turn, field.dimension.id, offered[(position + who) % len(offered)]
-                    )
-                )
+                labels_on_offer = [c.value for c in field.choices if not c.is_alone]
+                offered: Any = field.dimension.point_values or labels_on_offer
+                if field.kind == "many":
+                    offered = [*((label,) for label in labels_on_offer), ()]
+                value = offered[(position + who) % len(offered)]
+                labels.append(GivenLabel(field.turn, field.dimension.id, value))
         reviewing = self.study.mode == "review"
         opinion = Opinion(
             issue=position % 2 == 0 if reviewing else None,

@@ -27,10 +27,13 @@ from scenarios.errors import InputError
 from scenarios.reviews import Sheet
 from tests.quality.review.cei_run import make_cei_run
 from tests.quality.review.open_study import NOTE, Room
+from tests.quality.review.serving import generated_run
 
 
-@pytest.fixture(params=["hipo", "cei"])
+@pytest.fixture(params=["hipo", "cei", "cobra"])
 def folder(request: pytest.FixtureRequest, run: Path, tmp_path: Path) -> Path:
+    if request.param == "cobra":
+        return generated_run(tmp_path / "cobra", n=3, scheme="cobra", goals="all", turns=[1])
     return run if request.param == "hipo" else make_cei_run(tmp_path / "cei")
 
 
@@ -302,7 +305,8 @@ async def test_argilla_accepts_settings_and_records(folder: Path, tmp_path: Path
         responses += len(list(record.responses))
         for question, value in answered:
             if options[question] is not None:
-                assert value in [option["value"] for option in options[question]]
+                chosen = set(value if isinstance(value, list) else [value])
+                assert chosen <= {option["value"] for option in options[question]}
         assert {str(r.user_id) for r in record.responses} <= {user_id("A01"), user_id("A02")}
     assert responses > 5
 

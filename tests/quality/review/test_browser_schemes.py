@@ -87,6 +87,11 @@ def test_a_question_with_a_condition_is_asked_where_it_holds_and_sent_nowhere_el
         choose(wrong)
         part.wait_for(state="visible")
         part.locator("input").first.check(force=True)
+        nothing = part.locator('input[value="none of them"]')
+        nothing.check(force=True)
+        assert part.locator("input:checked").count() == 1, "it clears what was ticked before"
+        page.keyboard.press("1")
+        assert not nothing.is_checked()
         picture(page, "condition")
         assert asked in sent()
         choose("1" if wrong == "0" else "0")

@@ -65,7 +65,7 @@ def test_what_is_filled_in_is_read_back(data: st.DataObject) -> None:
         for field in section.fields:
             d = field.dimension
             if d.measurement == "multi":
-                chosen = data.draw(st.sets(st.sampled_from(d.values), min_size=1))
+                chosen = data.draw(st.sets(st.sampled_from(d.values)))
                 value = tuple(v for v in d.values if v in chosen)
             elif d.measurement == "interval":
                 points = d.point_values
@@ -76,6 +76,20 @@ def test_what_is_filled_in_is_read_back(data: st.DataObject) -> None:
     filled = read_form(asked, form_values(asked, labels))
     assert filled.problems == {}
     assert filled.labels == tuple(labels)
+
+
+def test_none_of_several_labels_is_an_answer_that_stands_alone() -> None:
+    (cues,) = (f for f in sections(MIXED, [3], {})[0].fields if f.kind == "many")
+    assert [(c.key, c.value, c.is_alone) for c in cues.choices][1:] == [
+        ("2", "face", False), ("3", "none of them", True)
+    ]  # fmt: skip
+    named = MANY.model_copy(update={"labels": (Label(id="none of them", definition="n"),)})
+    scheme = MIXED.model_copy(update={"dimensions": (MIXED.dimensions[0], named)})
+    (cues,) = sections(scheme, [3], {})[0].fields
+    assert [c.is_alone for c in cues.choices] == [False], "a label that is called so is one"
+    asked = sections(MIXED, [3], {}, whole=False)
+    sent = {"t3.cues": ["tone", "none of them"], "t3.price": ["1"]}
+    assert read_form(asked, sent).problems == {"t3.cues": "not an answer on offer"}
 
 
 @given(st.dictionaries(st.sampled_from(["t3.veracity", "d.goal", "x"]), st.lists(st.text())))
