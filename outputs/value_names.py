@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from quality.tables.header import SEPARATOR
 from scenarios.schemes.model import Dimension
+from scenarios.schemes.vocabulary import label_list
 from scenarios.terms import LabelValue
 
 RANGES = 10
@@ -36,7 +37,7 @@ def names_of(dimension: Dimension, value: LabelValue) -> tuple[str, ...]:
 def label_text(value: LabelValue | None) -> str | None:
     """Return a value as one text, several labels joined, numbers without needless digits."""
     if isinstance(value, tuple):
-        return SEPARATOR.join(value)
+        return SEPARATOR.join(label_list(value))
     return value if value is None or isinstance(value, str) else f"{value:g}"
 
 

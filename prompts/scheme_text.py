@@ -11,6 +11,7 @@ from typing import Final
 
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Label, Scheme
+from scenarios.schemes.vocabulary import label_list
 from scenarios.terms import LabelValue
 
 
@@ -160,7 +161,7 @@ BAR: Final = " | "
 def label_text(value: LabelValue) -> str:
     """Return a label as prompts write it: several are joined by a bar, numbers are short."""
     if isinstance(value, tuple):
-        return BAR.join(value)
+        return BAR.join(label_list(value))
     return value if isinstance(value, str) else f"{value:g}"
 
 

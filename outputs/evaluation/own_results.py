@@ -26,6 +26,7 @@ from outputs.evaluation.result_lines import (
     task_title,
     views_of,
 )
+from outputs.evaluation.set_tables import set_tables
 from outputs.result_tables.model import (
     ResultBlock,
     ResultColumn,
@@ -71,6 +72,7 @@ def own_results(
         tables += list(_tables(group, f"own-{number}"))
         tables += list(before_and_after(group, f"tuned-{number}"))
         tables += list(label_tables(group, f"labels-{number}")) if by_label else []
+        tables += list(set_tables(group, f"sets-{number}", by_label=by_label))
     for number, one in enumerate(among_people, 1):
         tables += list(_tables([one], f"people-{number}", "on the items that people answered, too"))
     return ResultBlock(title="This corpus", about=_ABOUT, items=THESE, tables=tuple(tables))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from outputs.evaluation.evaluated import Contender, Evaluated, ReferenceView
 from quality.evaluation.people import is_people
-from quality.evaluation.scores import ClusteredEstimate, Scores
+from quality.evaluation.scores import ClusteredEstimate, ScoredDimension, Scores
 
 Place = tuple[str, str]
 """Task and dimension."""
@@ -98,7 +98,7 @@ Drawn = Literal["cases", "scenarios"]
 OF_CASES = "Intervals are over cases, as a figure rests on one scenario: they say nothing of other scenarios."
 
 
-def drawn_in(scores: Iterable[Scores]) -> Drawn:
+def drawn_in(scores: Iterable[ScoredDimension]) -> Drawn:
     """Return what the intervals of a table draw: scenarios, as whoever reads it thinks of others.
 
     Where a figure rests on a single scenario, cases are drawn in the whole table, and nothing is

@@ -290,10 +290,10 @@ def _references(
 
 
 def _label(located: Located, dimension: Dimension) -> str | None:
-    """Return the label of a dimension, or several as one text; None where it is none, or a number."""
+    """Return the label of a dimension, or several as one text; None where nobody gave one, or a number."""
     column = label_column(dimension.id)
     value = located.data.get(column) if isinstance(located.data, Mapping) else None
-    if value is None or value in ([], ()) or dimension.measurement == "interval":
+    if value is None or dimension.measurement == "interval":
         return None
     return _known(located, (column,), dimension, value)
 

@@ -21,7 +21,7 @@ class ResultColumn(Strict):
 
     task: str = ""
     dimension: str = ""
-    metric: Literal["accuracy", "F1", "macro-F1", "precision", "recall"]
+    metric: Literal["accuracy", "F1", "micro-F1", "macro-F1", "all right", "precision", "recall"]
 
 
 class TableRow(Strict):

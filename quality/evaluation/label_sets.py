@@ -24,6 +24,7 @@ from quality.evaluation.scoring import (
 )
 from quality.statistics.bootstrap import Floats, Resampling
 from quality.statistics.class_figures import Flags, class_figures, share
+from scenarios.schemes.vocabulary import NONE_OF_THEM
 
 _PER_ANSWER = 3
 """What is summed up of an answer before its labels: its weight, whether it is exact, and its F1."""
@@ -40,7 +41,9 @@ class CodedSets:
     true: Flags
     said: Flags
     outside: Flags
-    """Which answers hold something that is no label, and so count as none, shape ``(answers,)``."""
+    """Which answers hold something that is no label, shape ``(answers,)``."""
+    unread: Flags
+    """Which answers are wrong whatever is right: those, and what could not be read at all."""
     weights: Floats
 
 
@@ -58,12 +61,14 @@ def coded_sets(
     given = [_parts(answer.answer or "") for answer in scored]
     outside = [not said <= set(labels) for said in given]
     read = [set() if odd else said for said, odd in zip(given, outside, strict=True)]
+    unread = [odd or a.answer is None for a, odd in zip(scored, outside, strict=True)]
     return CodedSets(
         tuple(labels),
         scored,
         _flags([_parts(answer.reference) for answer in scored], labels),
         _flags(read, labels),
         np.array(outside, dtype=np.bool_),
+        np.array(unread, dtype=np.bool_),
         weights_of(scored, weights),
     )
 
@@ -105,7 +110,7 @@ def score_sets(
         return _figures(sums[:, 0], counted)
 
     layout = [Figure(is_share=True), *(Figure() for _ in range(_WHOLE - 1 + 3 * size))]
-    features = _features(code.true, code.said, code.weights)
+    features = _features(code.true, code.said, code.weights, code.unread)
     found = clustered(features, figures, layout, Clusters.of(code.answers), how=how)
     support, given = code.true.sum(axis=0), code.said.sum(axis=0)
     return SetScores(
@@ -125,12 +130,13 @@ def score_sets(
     )
 
 
-def _features(true: Flags, said: Flags, weights: Floats) -> Floats:
+def _features(true: Flags, said: Flags, weights: Floats, unread: Flags | bool = False) -> Floats:
     """Return what is summed up: of each answer, then per label hits, references and answers."""
     hits = true & said
     both = (true.sum(axis=1) + said.sum(axis=1)).astype(np.float64)
     f1 = np.nan_to_num(share(2.0 * hits.sum(axis=1), both), nan=1.0)
-    whole = np.column_stack([np.ones(len(true)), (true == said).all(axis=1), f1])
+    exact = (true == said).all(axis=1) & ~np.asarray(unread)
+    whole = np.column_stack([np.ones(len(true)), exact, np.where(unread, 0.0, f1)])
     return np.hstack([whole, hits, true, said]) * weights[:, None]
 
 
@@ -166,7 +172,7 @@ def _floors(code: CodedSets, counted: Flags) -> tuple[SetFloor, ...]:
 
 
 def _parts(text: str) -> set[str]:
-    return {part for part in text.split(BAR) if part}
+    return {part for part in text.split(BAR) if part not in ("", NONE_OF_THEM)}
 
 
 def _flags(sets: Sequence[set[str]], labels: Sequence[str]) -> Flags:

@@ -12,6 +12,7 @@ from hipo.cli.terminal.console import cells_of, padded
 from hipo.cli.terminal.wrapping import harmless
 from scenarios.dialogue import FIT, Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
 from scenarios.plural import enumerated, plural
+from scenarios.schemes.vocabulary import label_list
 from scenarios.spec import Scenario
 from scenarios.terms import LabelValue
 
@@ -185,7 +186,7 @@ def _tactic(draft: Draft) -> str:
 def shown(value: LabelValue) -> str:
     """Return a label as people read it."""
     if isinstance(value, tuple):
-        return " + ".join(value)
+        return " + ".join(label_list(value))
     return f"{value:g}" if isinstance(value, float) else value
 
 

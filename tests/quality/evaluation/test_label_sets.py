@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from quality.evaluation.label_sets import score_sets
@@ -16,11 +16,11 @@ from quality.evaluation.scoring_results import score_results
 from scenarios.errors import UsageError
 from tests.quality.evaluation.scripted import KEY, LABELS, QUICK, answered
 
-SETS = st.lists(st.sampled_from(LABELS), min_size=1, max_size=3, unique=True)
+SETS = st.lists(st.sampled_from(LABELS), max_size=3, unique=True)
 
 
 def bar(labels: list[str]) -> str:
-    return " | ".join(label for label in LABELS if label in labels)
+    return " | ".join(label for label in LABELS if label in labels) or "none of them"
 
 
 @given(st.lists(st.tuples(SETS, SETS), min_size=1, max_size=12))
@@ -32,9 +32,10 @@ def test_figures_are_those_of_scikit_learn(pairs: list[tuple[list[str], list[str
         for which in (0, 1)
     )
     counted = [i for i in range(len(LABELS)) if true[:, i].any()]
+    assume(counted)
 
     def expected(average: str, **more: object) -> float:
-        return float(metrics.f1_score(true, said, average=average, zero_division=0, **more))
+        return float(metrics.f1_score(true, said, average=average, zero_division=1, **more))
 
     assert found.f1.value == pytest.approx(expected("samples"))
     assert found.micro_f1.value == pytest.approx(expected("micro"))
@@ -48,6 +49,9 @@ def test_what_could_not_be_read_gives_no_label_and_what_never_came_is_left_out()
     pairs = [("a | b", "a | b"), ("a", None), ("b", "!failed"), ("c", "c | odd")]
     found = score_sets(KEY, answered(pairs), LABELS, how=QUICK)
     assert (found.n, found.exact.value, found.f1.value) == (3, pytest.approx(1 / 3), 1 / 3)
+    nothing = [("none of them", said) for said in ("none of them", "a", "odd", None)]
+    of_nothing = score_sets(KEY, answered([("a", "b"), *nothing]), LABELS, how=QUICK)
+    assert of_nothing.exact.value == of_nothing.f1.value == 1 / 5, "unread is not none of them"
     assert found.micro_f1.value == pytest.approx(4 / 6)
     tally = found.tally
     assert (tally.read, tally.unreadable, tally.unknown_labels, tally.failed) == (1, 1, 1, 1)
