@@ -64,12 +64,14 @@ def _with_a_flow(
     scenario_id: str, scheme: Scheme, category: str | None, named: tuple[str, ...]
 ) -> str:
     """Write roles of the scheme's own and a flow, without which there are no others."""
-    first, second = (*named, *("first", "second"))[:2]
+    free = [name for name in ("first", "second", "third")[len(named) :] if name not in named]
+    first, second = (*named, *free)[:2]
     return Template(FLOW_TEMPLATE.read_text(encoding="utf-8")).substitute(
         id=scenario_id,
         scheme=scheme.id,
         first=first,
         second=second,
+        labelled="\n    labelled: true" if scheme.labels_words_of(second) else "",
         category=_scalar(_category(scheme, category)),
         categories=_comment("One of: ", scheme.categories, "Any word."),
         tags=f"[{', '.join(_scalar(tag) for tag in scheme.tags[:1])}]",

@@ -44,10 +44,10 @@ def check_labels(subject: CheckedScenario) -> Iterator[Problem]:
 
 def _labelled(subject: CheckedScenario) -> Iterator[Problem]:
     """Find roles whose words are to be labelled, and which no dimension is about."""
-    dimensions = [d for d in subject.scheme.dimensions if d.level != "dialogue"]
-    named = dict.fromkeys(role for dimension in dimensions for role in dimension.of)
+    words = [d for d in subject.scheme.dimensions if d.level != "dialogue"]
+    named = dict.fromkeys(role for dimension in words for role in dimension.of)
     for role in subject.template.labelled_roles:
-        if dimensions and not any(dimension.concerns(role) for dimension in dimensions):
+        if not subject.scheme.labels_words_of(role):
             yield subject.error(
                 ("roles", role),
                 f"the labelled role {role!r}, which no dimension of scheme {subject.scheme.id!r} is of",

@@ -175,6 +175,11 @@ class Scheme(Strict):
             and (d.by == "reader" or d.level != "utterance")
         )
 
+    def labels_words_of(self, role: str) -> bool:
+        """Whether any dimension is about what a role says; where all are about dialogues, any role."""
+        dimensions = [d for d in self.dimensions if d.level != "dialogue"]
+        return not dimensions or any(dimension.concerns(role) for dimension in dimensions)
+
     def people_dimensions(self, level: Level) -> tuple[Dimension, ...]:
         """Return what people who review are asked about a turn, or about a dialogue, in order.
 

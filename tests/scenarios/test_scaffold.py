@@ -69,6 +69,17 @@ def test_a_new_file_has_the_roles_that_the_dimensions_of_a_scheme_with_goals_are
     assert list(written["roles"]) == ["head", "sales"]
 
 
+@pytest.mark.parametrize("role", ["agent", "second"])
+def test_a_new_file_for_a_scheme_of_one_role_labels_that_role_alone(tmp_path, role):
+    tone = odd_scheme().dimensions[1].model_copy(update={"of": (role,)})
+    scheme = Scheme(id="apology", title="Apologies", dimensions=(tone,))
+    assert problems(tmp_path, scheme) == []
+    roles = yaml.safe_load(new_scenario("lost_luggage", scheme))["roles"]
+    assert [(name, "labelled" in one) for name, one in roles.items()] == [
+        (role, True), ("third" if role == "second" else "second", False),
+    ]  # fmt: skip
+
+
 def test_a_labelled_role_that_no_dimension_is_of_is_an_error(tmp_path):
     stance, tone = odd_scheme().dimensions
     path = tmp_path / "lost_luggage.yaml"
