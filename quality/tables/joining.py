@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -80,3 +81,12 @@ def _in_order(
 ) -> tuple[list[_DialoguePlace], list[_DialoguePlace]]:
     both = [*old, *(_DialoguePlace(key) for key in new[len(old) :])]
     return both, both[: len(new)]
+
+
+def numbered(names: Sequence[str]) -> list[int]:
+    """Return the place of every name: by number where all are numbers, else as they come."""
+    distinct = list(dict.fromkeys(names))
+    with suppress(ValueError):
+        distinct.sort(key=float)
+    number = {name: place for place, name in enumerate(distinct)}
+    return [number[name] for name in names]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pipeline.importing.rows import role_key
 from quality.agreement.annotations import Timing, is_blank
 from quality.tables.cells import cell_value, name_in, says_nothing
 from quality.tables.derived_map import PLAIN
-from quality.tables.joining import joined
+from quality.tables.joining import joined, numbered
 from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_columns, layout
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.questions import QuestionReader, TableQuestion
@@ -50,6 +50,7 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTa
         whole=whole | {SECONDS} if len(whole) == len(scheme.dimensions) else whole,
         numeric=frozenset(d.id for d in scheme.dimensions if d.measurement == "interval")
         | {SECONDS},
+        of={d.id: d.of for d in scheme.dimensions if d.of},
     )
     for path in paths:
         reader.take(path)
@@ -83,6 +84,8 @@ class _TableReader:
     """Dimensions that are about dialogues as a whole."""
     numeric: frozenset[str]
     """Dimensions whose answers are numbers."""
+    of: Mapping[str, Sequence[str]]
+    """Dimensions that are asked of the words of some roles alone, with these."""
     files: list[FileOfRows] = field(default_factory=list)
     rows: list[_TableRow] = field(default_factory=list)
     odd: list[Oddity] = field(default_factory=list)
@@ -243,7 +246,7 @@ class _TableReader:
             if self.how.rows == "dialogues":
                 continue
             if self.how.turn:
-                for row, place in zip(rows, _numbered([row.turn for row in rows]), strict=True):
+                for row, place in zip(rows, numbered([row.turn for row in rows]), strict=True):
                     row.place = place
             else:
                 words = {name: [_words(row) for row in own] for name, own in by_annotator.items()}
@@ -351,7 +354,8 @@ class _TableReader:
         who = column.annotator or row.annotator
         at = row.at(column.column)
         if read is None:
-            if not says_nothing(raw, column.how):
+            is_for_others = is_blank(raw) and not self._is_asked(row, column.dimension)
+            if not is_for_others and not says_nothing(raw, column.how):
                 found = "an empty cell" if is_blank(raw) else shown(raw)
                 self.odd.append(Oddity(at, "no_answer", found, f"no answer of {who!r}"))
             return
@@ -359,6 +363,11 @@ class _TableReader:
             self.odd.append(Oddity(at, "other_spelling", shown(raw), read.change))
         about = None if column.dimension in self.whole else turn
         yield TableAnswer(row.dialogue, about, who, column.dimension, read.value, at)
+
+    def _is_asked(self, row: _TableRow, dimension: str) -> bool:
+        roles = [role_key(text.role) for text in row.texts if text.role != SOMEBODY]
+        asked = self.of.get(dimension, roles)
+        return not roles or any(role in asked for role in roles)
 
     def _questions(self, row: _TableRow, start: int) -> Iterator[TableQuestion]:
         if row.layout.question is not None:
@@ -378,15 +387,6 @@ class _TableReader:
 
 def _words(row: _TableRow) -> tuple[tuple[str, str], ...]:
     return tuple((text.role, folded(text.text)) for text in row.texts)
-
-
-def _numbered(names: Sequence[str]) -> list[int]:
-    """Return the place of every name: by number where all are numbers, else as they come."""
-    distinct = list(dict.fromkeys(names))
-    with suppress(ValueError):
-        distinct.sort(key=float)
-    number = {name: place for place, name in enumerate(distinct)}
-    return [number[name] for name in names]
 
 
 def _once(gold: Sequence[TableAnswer]) -> Iterator[TableAnswer]:

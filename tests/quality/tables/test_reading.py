@@ -225,3 +225,19 @@ def test_every_row_of_a_file_is_read_or_reported(tmp_path):
     [count] = result.table.files
     assert (count.rows, count.read, count.left_out) == (5, 2, 3)
     assert Path(count.file).name == "talk0.csv"
+
+
+def test_an_empty_cell_is_odd_where_the_scheme_asks_whoever_speaks_alone(tmp_path):
+    mapping = """
+id: tones
+rows: turns
+dialogue: talk
+texts: [{role_column: who, column: said}]
+answers:
+  tone: {columns: 'tone_{annotator}'}
+"""
+    tone = {**TONE, "of": ["service_agent"]}
+    scheme = Scheme.model_validate({"id": "tones", "title": "Tones", "dimensions": [tone]})
+    rows = "talk,who,said,tone_ada\na,Client,Hm?,\na,Service Agent,Yes.,warm\na,Service-agent,No.,\n"
+    (odd,) = read(tmp_path, mapping, rows, scheme=scheme).oddities
+    assert (odd.code, odd.place.row) == ("no_answer", 3)
