@@ -103,7 +103,7 @@ def study(
     recipe: Recipe | str | Path,
     *,
     models: Sequence[str] = (),
-    strategies: Sequence[str] = ANY_SCENARIO,
+    strategies: Sequence[str] = (),
     output: str | Path | None = None,
     overrides: VerificationOverrides | None = None,
     watcher: Watcher | None = None,
@@ -121,7 +121,8 @@ def study(
     Args:
         recipe: a recipe, its file, or the name of a shipped one.
         models: as ``provider/name``; none: the recipe's.
-        strategies: every model plays all of them.
+        strategies: every model plays all of them; none: those of a recipe that names several,
+            else all that play any scenario.
         output: the folder; None is ``./runs/<name of the recipe>-study``.
         overrides: who judges; None leaves the recipe as it is.
         watcher: is told of every dialogue as soon as it is durable.
@@ -153,14 +154,16 @@ def plan_study(
         output: the folder.
         overrides: who judges.
         given: changes to lay over the recipe; what they say of models holds beside each of
-            ``models``. Without strategies among them, all of them play.
+            ``models``. Without strategies among them, those of the recipe play, or all of them
+            where it names one alone.
 
     Raises:
         UsageError: something does not exist or does not fit together.
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     changes = dict(given or {})
-    changes["strategies"] = changes.get("strategies") or list(ANY_SCENARIO)
+    chosen = loaded.strategies if len(loaded.strategies) > 1 else ANY_SCENARIO
+    changes["strategies"] = changes.get("strategies") or list(chosen)
     if models and changes.get("models.default.model") is not None:
         raise UsageError("--model and --models both say who plays", "give one of them")
     of_models = {f: v for f, v in changes.items() if models and f.startswith("models.")}

@@ -74,8 +74,8 @@ def study(
 ) -> int:
     """Let every strategy and model play the same cases, judge them, and say which labels hold.
 
-    Each model has a run of its own in the folder, with all three strategies unless --strategy names
-    some. The same command goes on where it stopped, and finds everything there the next time.
+    Each model has a run of its own in the folder, with all three strategies unless the recipe names
+    several or --strategy some. The same command goes on where it stopped, and finds everything there the next time.
     A budget is for the whole study. Writes study.html, study.json and the plots.
     """
     hush()

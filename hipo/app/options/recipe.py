@@ -120,7 +120,7 @@ _BY_HEADING: Mapping[OptionGroup, tuple[RecipeOption, ...]] = {
     OptionGroup.STRATEGIES: (
         RecipeOption(
             "strategies",
-            "One or several of direct, reflective, consistency, verified, screenplay, or one of a plugin; default direct, of hipo study the first three.",
+            "One or several of direct, reflective, consistency, verified, screenplay, or one of a plugin; default direct; of hipo study those of a recipe that names several, else the first three.",
             named="--strategy",
             many=True,
         ),
