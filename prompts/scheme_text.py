@@ -171,7 +171,7 @@ def _form(dimension: Dimension) -> str:
         return f"A number from {low:g} to {high:g}."
     return {
         "ordinal": "One of these, from the lowest to the highest:",
-        "multi": "As many of these as apply:",
+        "multi": "As many of these as apply, in one list; an empty list where none does:",
     }.get(dimension.measurement, "One of these:")
 
 

@@ -238,6 +238,8 @@ answers:
 """
     tone = {**TONE, "of": ["service_agent"]}
     scheme = Scheme.model_validate({"id": "tones", "title": "Tones", "dimensions": [tone]})
-    rows = "talk,who,said,tone_ada\na,Client,Hm?,\na,Service Agent,Yes.,warm\na,Service-agent,No.,\n"
+    rows = (
+        "talk,who,said,tone_ada\na,Client,Hm?,\na,Service Agent,Yes.,warm\na,Service-agent,No.,\n"
+    )
     (odd,) = read(tmp_path, mapping, rows, scheme=scheme).oddities
     assert (odd.code, odd.place.row) == ("no_answer", 3)
