@@ -11,7 +11,7 @@ from pydantic import Field
 
 from pipeline.aims import CATEGORY
 from pipeline.quotas.quota import GIVE_UP_AFTER, Quota, QuotaCell
-from pipeline.tactics.design import drawable
+from pipeline.tactics.design import drawable, why_not_drawn
 from scenarios.errors import InputError, Problem
 from scenarios.located import Located, Step, shortened
 from scenarios.schemes.model import Dimension, Scheme
@@ -162,7 +162,8 @@ class _QuotaReader:
         if name == _GOAL and name not in self._dimensions and self.scheme.assigned:
             return self.scheme.assigned
         if name not in self._names:
-            self.refuse(where, name, f"one of: {', '.join(self._names)}", "")
+            hint = why_not_drawn(self.scheme, name)
+            self.refuse(where, name, f"one of: {', '.join(self._names)}", hint)
         return name
 
     def _labels(

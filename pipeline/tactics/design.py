@@ -64,6 +64,15 @@ def drawable(scheme: Scheme) -> tuple[Dimension, ...]:
     return tuple(d for d in scheme.utterance_dimensions if d.measurement in ("nominal", "ordinal"))
 
 
+def why_not_drawn(scheme: Scheme, name: str) -> str:
+    """Return why no label of a dimension can be asked for; nothing where there is no such dimension."""
+    if name not in {d.id for d in scheme.dimensions}:
+        return ""
+    return (
+        "asked for are labels that speakers declare of an utterance, one each (nominal or ordinal)"
+    )
+
+
 def allowed_combinations(
     scheme: Scheme, dimensions: Sequence[Dimension], context: Context
 ) -> list[Combination]:

@@ -19,6 +19,7 @@ from pipeline.tactics.design import (
     goal_free,
     possible,
     weight_at_first,
+    why_not_drawn,
 )
 from pipeline.tactics.draws import PairedDraw, independent
 from scenarios.case import Case
@@ -247,6 +248,7 @@ class _TacticsReader:
 
     def __init__(self, located: Located, scheme: Scheme) -> None:
         self._located = located
+        self._scheme = scheme
         self._dimensions = {d.id: d for d in drawable(scheme)}
         self._problems: list[Problem] = []
 
@@ -255,7 +257,7 @@ class _TacticsReader:
         dimension = self._dimensions.get(name)
         if dimension is None:
             expected = f"a dimension that can be drawn: {', '.join(self._dimensions)}"
-            self.refuse(where[:-1], name, expected)
+            self.refuse(where[:-1], name, expected, why_not_drawn(self._scheme, name))
             return raw
         resolved = resolve_label(dimension, raw)
         if resolved is None:
@@ -263,12 +265,12 @@ class _TacticsReader:
             return raw
         return str(resolved[0])
 
-    def refuse(self, where: Sequence[str | int], found: str, expected: str) -> None:
+    def refuse(self, where: Sequence[str | int], found: str, expected: str, hint: str = "") -> None:
         """Note a problem, once per place."""
         field = ".".join(str(part) for part in where)
         if all(problem.field != field for problem in self._problems):
             line = self._located.line(where)
-            self._problems.append(Problem(self._located.file, line, field, found, expected))
+            self._problems.append(Problem(self._located.file, line, field, found, expected, hint))
 
     def finish(self) -> None:
         """Raise what was noted.

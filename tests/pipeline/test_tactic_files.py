@@ -60,7 +60,10 @@ def test_a_file_may_hold_a_table_of_combinations(tmp_path):
     [
         ("margins:\n  veracity:\n    Quantitty: 1\n", r"tactics.yaml:3: .*'Quantitty'.*Quantity"),
         ("margins:\n  verity: {None: 1}\n", r"tactics.yaml:2: .*verity.*veracity"),
-        ("margins:\n  goal: {deception: 1}\n", r"tactics.yaml:2: .*goal.*can be drawn"),
+        (
+            "margins:\n  goal: {deception: 1}\n",
+            r"tactics.yaml:2: .*goal.*can be drawn.*; asked for are",
+        ),
         ("margins:\n  veracity: {None: -1}\n", r"tactics.yaml:2: margins.veracity.None"),
         ("{}\n", "margins or combinations"),
         (

@@ -86,7 +86,7 @@ def show_preview(
         if played.dialogue is None:
             say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
         elif output_format == "text":
-            heading = Heading("-", played.arm.label, played.scenario)
+            heading = Heading("", played.arm.label, played.scenario)
             print(render(played.dialogue, heading, trace=True), end="\n\n")
     tell(shown.charges)
     return ended(shown.outcome, failed=any(p.dialogue is None for p in shown.played))

@@ -175,5 +175,5 @@ def _print(played: Previewed, scenario: Scenario, *, prompts: bool) -> None:
     if played.dialogue is None:
         say(f"{scenario.id}, {played.case.goal or 'no goal'}: failed: {played.error}")
     else:
-        heading = Heading("-", played.arm.label, scenario)
+        heading = Heading("", played.arm.label, scenario)
         print(render(played.dialogue, heading, trace=True), end="\n\n")

@@ -26,6 +26,7 @@ class Heading:
     """What stands above a dialogue."""
 
     id: str
+    """Empty where the dialogue is not kept."""
     arm: str
     """A name for people: strategy and model."""
     scenario: Scenario | None = None
@@ -93,7 +94,8 @@ def _heading(page: _Page, dialogue: Dialogue, heading: Heading) -> Iterator[str]
     yield " · ".join(parts)
     if case.variation:
         yield "varied: " + ", ".join(f"{axis} {value}" for axis, value in case.variation)
-    yield f"id {heading.id}"
+    if heading.id:
+        yield f"id {heading.id}"
     facts = {fact.id: fact for fact in heading.scenario.facts} if heading.scenario else {}
     if heading.scenario is None or (case.fact and case.fact not in facts):
         yield f"private fact: {case.fact or 'not at hand'}"

@@ -199,6 +199,7 @@ def test_the_estimate_takes_the_yield_that_a_run_has_measured(
     [
         ("each: {veracity: [Qualty]}\naccepted: 2", "each.veracity[0]", "'Qualty'", "Quantity"),
         ("each: {voice: all}\naccepted: 2", "each.voice", "voice", "one of: intention"),
+        ("each: {coherence: all}\naccepted: 2", "each.coherence", "coherence", "; asked for are labels"),
         ("each: {veracity: all}", "accepted", "nothing", "how many"),
         ("cells:\n- {veracity: Manner, accepted: 0}", "cells[0].accepted", "0", "number from 1"),
         ("cells:\n- {veracity: Manner, accepted: 999999999999}", "cells[0].accepted", "99", "to 10,000,000"),

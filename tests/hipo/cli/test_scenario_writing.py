@@ -207,6 +207,11 @@ def test_a_preview_is_one_dialogue_for_each_goal_and_nothing_is_kept(bench, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_dialogue_that_is_not_kept_is_shown_without_an_id(bench):
+    code, out, _ = bench("preview", "used_car", "--model", "offline/rules", "--turns", "1")
+    assert (code, [line for line in out.splitlines() if line.startswith("id")]) == (0, [])
+
+
 def test_the_first_fact_is_played_unless_another_is_named(bench):
     assert {one["dialogue"]["case"]["fact"] for one in preview(bench)} == {"guardrail"}
 
