@@ -231,10 +231,11 @@ def _of_reviews(annotated: Annotated) -> _Material:
                 item = items[decided.item]
                 for label in decided.labels:
                     notes[item_name(item, label.turn)] = decided.note
+    found = _of_run(annotated)
     by_role = any(dimension.depends_on_role for dimension in annotated.scheme.dimensions)
     return replace(
-        _of_run(annotated),
-        roles=annotated.groups("role") or {} if by_role else {},
+        found,
+        roles=annotated.groups("role") or {} if by_role and found.raw else {},
         times=times,
         notes=notes,
         attention=attention_scores(attention),

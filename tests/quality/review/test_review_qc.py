@@ -77,3 +77,16 @@ def test_a_run_that_nobody_has_reviewed_says_who_gave_labels(
     message = capsys.readouterr().err
     assert "no annotation of kind human" in message
     assert "declared:responder" in message
+
+
+def test_a_run_of_roles_that_nobody_has_labelled_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scheme, said = tmp_path / "chats.yaml", tmp_path / "said.jsonl"
+    assert hipo(["scheme", "new", "chats", "--flow", "-o", str(tmp_path)]) == 0
+    line = {"labelled": ["seeker"], "messages": [{"role": "seeker", "content": "They droop."}]}
+    said.write_text(json.dumps(line))
+    run = str(tmp_path / "run")
+    assert hipo(["import", str(said), "--scheme", str(scheme), "-o", run]) == 0
+    assert hipo(["qc", run]) == 2
+    assert "nobody has answered anything" in capsys.readouterr().err
