@@ -74,7 +74,8 @@ class Reader:
         if not isinstance(data, dict):
             return located.problem((), found=shortened(data), expected="one JSON object")
         try:
-            row = validate_model(ImportRow, Located(data, name, {(): number}))
+            told = data | {"of_scheme": list(self.scheme.roles_of_words)}
+            row = validate_model(ImportRow, Located(told, name, {(): number}))
             return self._dialogue(row, located)
         except InputError as error:
             return error.problems[0]

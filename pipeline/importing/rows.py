@@ -213,6 +213,8 @@ class ImportRow(_Lenient):
     labelled: tuple[str, ...] = ()
     """The roles whose words are labelled, where there are others than initiator and responder: as they
     are written in the turns, or their ids; here the ids."""
+    of_scheme: tuple[str, ...] = ()
+    """The roles that the scheme is of; whoever reads the line says them, whatever it says itself."""
     goal: str | None = None
     """A goal label; without one, the dialogue is judged but for its goal."""
     language: LanguageCode | None = None
@@ -293,13 +295,14 @@ class ImportRow(_Lenient):
 
     @property
     def labelled_roles(self) -> tuple[RoleKey, ...]:
-        """The roles whose words are labelled: those that are named, else whose turns have labels."""
+        """The roles whose words are labelled: that are named, else whose turns have labels, else of the scheme."""
         if self.is_pair:
             return (RESPONDER,)
         flagged = [turn.role for turn in self.turns if turn.labelled]
         with_labels = [turn.role for turn in self.turns if turn.labels or turn.tactic]
         named = self.labelled or tuple(dict.fromkeys(flagged or with_labels))
-        return named or tuple(role for role in self.speakers if role == RESPONDER)
+        known = (RESPONDER, *self.of_scheme)
+        return named or tuple(role for role in self.speakers if role in known)
 
     @property
     def kinds(self) -> tuple[TurnKind, ...]:

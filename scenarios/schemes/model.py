@@ -175,6 +175,13 @@ class Scheme(Strict):
             and (d.by == "reader" or d.level != "utterance")
         )
 
+    @property
+    def roles_of_words(self) -> tuple[str, ...]:
+        """The roles that every dimension of words is of one of; none where one is of anybody's words."""
+        words = [d for d in self.dimensions if d.level != "dialogue"]
+        is_of_some = all(dimension.of for dimension in words)
+        return tuple(dict.fromkeys(role for d in words for role in d.of)) if is_of_some else ()
+
     def labels_words_of(self, role: str) -> bool:
         """Whether any dimension is about what a role says; where all are about dialogues, any role."""
         dimensions = [d for d in self.dimensions if d.level != "dialogue"]

@@ -152,6 +152,15 @@ def test_of_a_scene_with_other_roles_the_scenario_says_whose_words_are_judged(wr
     assert [turn.labelled for turn in one.turns] == [True, False, True]
 
 
+def test_a_scheme_of_some_roles_says_whose_words_are_labelled(write, tmp_path):
+    said = [{"role": r, "content": r} for r in ("Persuader", "bystander", "Persuadee")]
+    (one,) = imported(write({"messages": said}), tmp_path / "run", scheme="face_acts")
+    assert [turn.labelled for turn in one.turns] == [True, False, True]
+    told = {"messages": said, "labelled": ["Persuadee"], "of_scheme": ["bystander"]}
+    (one,) = imported(write(told), tmp_path / "other", scheme="face_acts")
+    assert [turn.labelled for turn in one.turns] == [False, False, True]
+
+
 def test_the_same_dialogue_twice_is_two_dialogues(write, tmp_path):
     row = {"messages": talk("a", "b"), **CAR}
     assert len({d.case.id for d in imported(write(row, row), tmp_path / "run")}) == 2
