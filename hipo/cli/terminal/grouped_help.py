@@ -54,7 +54,12 @@ class GroupedCommand(TyperCommand):
         return [*params[:-1], self._help_all, params[-1]]
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Read the command line; what is wrong with it says whose help to look at."""
+        """Read the command line; what is wrong with it says whose help to look at.
+
+        Where no option is rare, ``--help`` shows all of them, and ``--help-all`` is the same.
+        """
+        if not any(map(_is_rare, super().get_params(ctx))):
+            args = ["--help" if one == "--help-all" else one for one in args]
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:

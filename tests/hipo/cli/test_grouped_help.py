@@ -92,6 +92,11 @@ def test_help_uses_the_width_of_the_window_and_breaks_no_word(
     assert "docs/json-shapes.md" in whole
 
 
+def test_a_command_without_rare_options_shows_its_help_where_all_is_asked_for(hipo: Hipo) -> None:
+    assert hipo("show", "--help-all").out == hipo("show", "--help").out
+    assert "--help-all" not in hipo("show", "--help").out
+
+
 def test_rare_options_work_and_are_suggested_like_the_others(hipo: Hipo) -> None:
     assert "--max-tokens" in hipo("generate", "--max-tokn", "5").err
     planned = hipo("generate", "-m", "offline/rules", "--count", "2", "--seed", "3", "--dry-run")
