@@ -125,6 +125,11 @@ class UtteranceField:
     """So many are wanted at most; 0: one or two sentences."""
 
     @property
+    def _expected(self) -> str:
+        length = f"at most {self.words} words or so" if self.words else "one or two sentences"
+        return f"what is said, {length}"
+
+    @property
     def bound(self) -> int:
         """Characters it may have where an endpoint takes bounds."""
         return max(UTTERANCE_BOUND, WORD_BOUND * self.words)
@@ -132,7 +137,7 @@ class UtteranceField:
     @property
     def schema(self) -> dict[str, object]:
         """The JSON schema of the value."""
-        return {"type": "string", "description": "what is said, one or two sentences"}
+        return {"type": "string", "description": self._expected}
 
     @property
     def placeholder(self) -> str:
@@ -142,7 +147,7 @@ class UtteranceField:
     def read(self, answer: Answer, findings: Findings) -> str:
         """Return the utterance without speaker tag and enclosing quotes."""
         value = value_of(answer, self.key)
-        expected = "what is said, one or two sentences"
+        expected = self._expected
         if value is ABSENT or value is None:
             findings.missing(self.key, expected)
             return ""

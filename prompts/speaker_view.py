@@ -74,6 +74,8 @@ class SpeakerView:
     round: int = 1
     rounds: int = 1
     """Which round of the part it is, of how many."""
+    last: bool = False
+    """Whether the conversation ends with this part, after others."""
     length: str = ""
     """How long the turn is to be, where it is not as people talk."""
     words: int = 0
@@ -140,6 +142,7 @@ def speaker_view(
         strategies=phase.strategies.get(planned.role, ()) if phase else (),
         round=planned.round + 1,
         rounds=planned.rounds,
+        last=len(scenario.flow) > 1 and phase == scenario.flow[-1],
         length=phase.length.told if phase and phase.length else "",
         words=phase.length.words[1] if phase and phase.length else 0,
     )

@@ -68,21 +68,24 @@ class SpeakerPrompts:
     def say(self, view: SpeakerView, history: History) -> Question[str]:
         """Ask for the next utterance of somebody whose words are not labelled."""
         objections = partial(against_utterance, history=history)
-        variables = {**_variables(view, history, ()), "declares": False}
+        variables = _variables(view, history, (), declares=False)
         return self._unlabelled(view.words).render_line(variables, objections)
 
     def answer(self, view: SpeakerView, history: History, wanted: Wanted) -> Question[Draft]:
         """Ask for the next utterance of a labelled role, and its labels."""
         objections = partial(against_draft, history=history)
-        declares = bool(self._scheme.assigned or spoken_dimensions(self._scheme, view.key))
-        variables = {**_variables(view, history, wanted), "declares": declares}
+        variables = _variables(view, history, wanted, declares=self._declares(view.key))
         return self._of(view.key, view.words).speak.render_line(variables, objections)
 
     def reflect(
         self, view: SpeakerView, history: History, draft: Draft, wanted: Wanted
     ) -> Question[tuple[Critique, ...]]:
         """Ask whether a draft carries the labels it declares, and whether it can be said."""
-        variables = {**_variables(view, history, wanted), **draft_variables(draft)}
+        declares = bool(spoken_dimensions(self._scheme, view.key))  # a goal is no label of a line
+        variables = {
+            **_variables(view, history, wanted, declares=declares),
+            **draft_variables(draft),
+        }
         return self._of(view.key, view.words).reflect.render(variables)
 
     def revise(
@@ -95,12 +98,16 @@ class SpeakerPrompts:
     ) -> Question[Draft]:
         """Ask for a draft that mends what was criticised."""
         variables = {
-            **_variables(view, history, wanted),
+            **_variables(view, history, wanted, declares=self._declares(view.key)),
             **draft_variables(draft),
             "critiques": tuple(critiques),
         }
         objections = partial(against_draft, history=history)
         return self._of(view.key, view.words).revise.render_line(variables, objections)
+
+    def _declares(self, role: RoleKey) -> bool:
+        """Whether an answer of the role has labels; readers alone give those of some schemes."""
+        return bool(self._scheme.assigned or spoken_dimensions(self._scheme, role))
 
     def _unlabelled(self, words: int) -> Prompt[str]:
         if words not in self._words:
@@ -113,8 +120,9 @@ class SpeakerPrompts:
     def _of(self, role: RoleKey, words: int) -> _LabelledSpeaker:
         """Return the prompts of a role for turns of so many words at most."""
         if (role, words) not in self._labelled:
-            static = {"scheme": speaker_scheme(self._scheme, role), "plan": self._plan}
-            spoken = speaker_format(self._scheme, role, plan=self._plan, words=words)
+            plan = self._plan and self._declares(role)
+            static = {"scheme": speaker_scheme(self._scheme, role), "plan": plan}
+            spoken = speaker_format(self._scheme, role, plan=plan, words=words)
             critiques = critique_format(
                 self._scheme, dimensions=spoken_dimensions(self._scheme, role)
             )
@@ -129,7 +137,12 @@ class SpeakerPrompts:
 _SOME_ROLE: Final = "speaker"
 
 
-def _variables(view: SpeakerView, history: History, wanted: Wanted) -> Mapping[str, object]:
+def _variables(
+    view: SpeakerView, history: History, wanted: Wanted, *, declares: bool
+) -> Mapping[str, object]:
     spoken = tuple((role_tag(role), text) for role, text in history)
     said = transcript(spoken, view.names)
-    return {"view": view, "history": said, "wanted": wanted}
+    goes_on = bool(history) and history[-1][0] == view.key
+    return {
+        "view": view, "history": said, "wanted": wanted, "declares": declares, "goes_on": goes_on,
+    }  # fmt: skip

@@ -211,7 +211,7 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> ActorRequest:
 
 
 def _task(names: set[str], sections: Mapping[str, str]) -> Task:
-    if any(name.endswith("_carried") for name in names):
+    if "fit" in names or any(name.endswith("_carried") for name in names):
         return "reflect"
     if names == {"utterance"}:
         return "initiator"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -88,7 +89,33 @@ def test_the_room_for_a_turn_is_that_of_its_part_of_the_conversation():
     hearing = make_hearing(flow=[speeches, {"id": "talk", "who": ["counsel"]}])
     planned = planned_turns(hearing, make_flow_case(hearing))
     views = [answering_view(hearing, SCHEME, CASE, turn, ()) for turn in planned]
-    assert [PROMPTS.responder(v, ()).answer.bounds["utterance"] for v in views] == [1_400, 450]
+    forms = [PROMPTS.responder(v, ()).answer for v in views]
+    assert [form.bounds["utterance"] for form in forms] == [1_400, 450]
+    told = [form.schema["properties"]["utterance"]["description"] for form in forms]
+    lengths = ["at most 140 words or so", "one or two sentences"]
+    assert told == [f"what is said, {length}" for length in lengths]
+
+
+def asked_of(role, history, place=0):
+    planned = [turn for turn in PLANNED if turn.role == role and turn.text is None][place]
+    view = asking_view(HEARING, SCHEME, CASE, planned, ())
+    return PROMPTS.initiator(view, history).messages[-1].content
+
+
+def test_who_spoke_last_is_told_to_go_on_and_others_are_not():
+    going_on = "Nobody has answered your last line: go on from it."
+    assert going_on in asked_of("clerk", HISTORY[:1])
+    assert going_on not in asked_of("clerk", HISTORY)
+    assert going_on not in asked_of("clerk", ())
+
+
+def test_the_last_of_several_parts_is_told_to_be_the_last():
+    ending = "The conversation ends with this part."
+    assert ending in asked_of("clerk", HISTORY)
+    assert not any(ending in asked_of("counsel", HISTORY, place) for place in (0, 1))
+    alone = make_hearing(flow=[{"id": "talk", "who": ["counsel", "first_witness"]}])
+    planned = planned_turns(alone, make_flow_case(alone))[0]
+    assert not answering_view(alone, SCHEME, CASE, planned, ()).last
 
 
 SHARED = "# What you know together with some of the others"
@@ -120,9 +147,24 @@ def test_who_does_not_know_a_shared_fact_is_told_nothing_of_it():
     assert whole(PROMPTS.responder(view, HISTORY)) == whole(questions()["witness"])
 
 
-def test_who_declares_nothing_is_told_nothing_of_labels():
+@pytest.fixture(scope="module")
+def told_who_declares_nothing():
+    """Return what the witness is asked where readers alone give labels, by what it is asked for."""
     seen = SCHEME.model_dump(mode="json", by_alias=True)
     seen["dimensions"] = [d | {"by": "reader"} for d in seen["dimensions"]]
     prompts = ActorPrompts(Templates(), type(SCHEME).model_validate(seen))
-    told = whole(prompts.responder(view_of("first_witness"), HISTORY))
-    assert "label" not in told.casefold()
+    view, draft = view_of("first_witness"), Draft("I can't recall.", "", ())
+    return {
+        "speak": prompts.responder(view, HISTORY),
+        "reflect": prompts.reflect(view, HISTORY, draft),
+        "revise": prompts.revise(view, HISTORY, draft, [Critique("fit", False, "it is too short")]),
+    }
+
+
+@pytest.mark.parametrize("name", ["speak", "reflect", "revise"])
+def test_who_declares_nothing_is_told_nothing_of_labels(name, told_who_declares_nothing):
+    question = told_who_declares_nothing[name]
+    told = whole(question)
+    assert not re.search("label|declare|dimension|rationale|plan", told, re.IGNORECASE)
+    assert "\n\n\n" not in told
+    assert question.answer.keys == (("fit_reason", "fit") if name == "reflect" else ("utterance",))
