@@ -10,6 +10,7 @@ from scenarios.checks.leakage import check_leakage
 from scenarios.checks.left_texts import check_left_texts
 from scenarios.checks.names import check_names
 from scenarios.checks.references import check_references
+from scenarios.checks.speaking_order import check_speaking_order
 from scenarios.checks.truth import check_truth
 from scenarios.errors import Problem
 from scenarios.languages import is_in_english
@@ -51,6 +52,7 @@ def check_scenario(
         *(() if references else check_truth(subject)),
         *check_names(subject),
         *check_form(subject),
+        *check_speaking_order(subject),
         *check_leakage(subject),
         *check_duplicates(subject),
         *check_left_texts(subject),

@@ -6,6 +6,7 @@ import pytest
 
 from scenarios.graph import KnowledgeGraph
 from scenarios.inspection import inspect_files
+from scenarios.pack import FAMILIES, LIBRARY_PLUS
 from scenarios.scaffold import new_scenario
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
@@ -46,6 +47,27 @@ def remark(**changes):
 def codes(scenario, similarity=None):
     found = check_scenario(scenario, CEI, similarity=similarity, shipped=True)
     return [(problem.code, problem.field) for problem in found]
+
+
+@pytest.mark.parametrize("shipped", [True, False])
+@pytest.mark.parametrize("last", ["aunt", "nephew"])
+def test_nobody_speaks_last_in_one_phase_and_first_in_the_next(last, shipped):
+    both = remark().model_dump()["roles"]
+    both = {"aunt": both["speaker"], "nephew": both["listener"] | {"speaks": True}}
+    first = {"id": "talk", "who": sorted(both, key=lambda role: role == last), "rounds": [1, 2]}
+    scenario = remark(roles=both, flow=[first, {"id": "remark", "who": ["aunt"]}])
+    found = [
+        (problem.code, problem.severity, problem.field)
+        for problem in check_scenario(scenario, CEI, shipped=shipped)
+    ]
+    severity = "error" if shipped else "warning"
+    assert found == ([("twice-in-a-row", severity, "flow[1].who")] if last == "aunt" else [])
+
+
+@pytest.mark.parametrize("folder", [FAMILIES, LIBRARY_PLUS], ids=["families", "library_plus"])
+def test_in_no_shipped_scenario_somebody_speaks_twice_in_a_row(folder):
+    found = [p for p in inspect_files([folder]).problems if p.code == "twice-in-a-row"]
+    assert found == []
 
 
 FACT = {
