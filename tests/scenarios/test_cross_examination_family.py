@@ -10,6 +10,7 @@ from scenarios.lines.library import flow_lines
 from scenarios.pack import FAMILIES, read_scenario, scenario_files
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
+from scenarios.wording import numbers
 
 FOLDER = FAMILIES / "cross_examination"
 CONTROL = "hail_direct"
@@ -42,8 +43,23 @@ def test_there_are_four_trials_and_a_control_in_which_nobody_hides_anything() ->
     for scenario in trials.values():
         assert len(scenario.private("witness")) >= 2, scenario.id
         assert scenario.private("questioner"), scenario.id
-    assert family()[CONTROL].facts == ()
+    control = family()[CONTROL]
+    assert {tuple(fact.knowers) for fact in control.facts} == {("witness", "questioner")}
+    assert not control.roles["opponent"].speaks
     assert all(scenario.sources == "fictional" for scenario in family().values())
+
+
+def test_the_friendly_witness_knows_every_number_and_paper_that_she_speaks_of() -> None:
+    control, lines = family()[CONTROL], flow_lines(CONTROL)
+    assert lines is not None
+    facts = " ".join(fact.text for fact in control.private("witness"))
+    told = f"{control.background} {control.roles['witness'].description} {facts}"
+    said = [
+        line.text for phase in lines.flow.values() for moment in phase["witness"] for line in moment
+    ]
+    assert numbers(" ".join(said))
+    assert [text for text in said if not numbers(text) <= numbers(told)] == []
+    assert "maker's paper" in facts, "she is to bring one"
 
 
 def answers(name: str) -> list[dict[str, object]]:
@@ -56,6 +72,27 @@ def answers(name: str) -> list[dict[str, object]]:
         for moment in phase["witness"]
         for line in moment
     ]
+
+
+def test_an_admission_is_honest_before_it_is_held_against_what_was_said_before() -> None:
+    quality = load_scheme("cobra").dimension("quality")
+    first, second, *_ = quality.steps
+    assert "admission" in load_scheme("cobra").terms
+    assert (first.label, "admission" in first.when, "takes back" in first.when) == ("1", True, True)
+    assert (second.label, "cannot stand beside" in second.when) == ("4", True)
+    assert {line.label for line in quality.contrast} == {"1", "4"}
+    for name in ("warehouse_fire", "nine_days", "round_book"):
+        taken_back = [move for move in map(read_move, answers(name)) if move.inconsistent]
+        assert {move.rating("quality") for move in taken_back} <= {1, 4}, name
+
+
+def test_what_is_routine_counts_for_the_witness_before_anything_else_is_asked() -> None:
+    outcome = load_scheme("cobra").dimension("outcome")
+    assert (outcome.steps[0].label, "routine" in outcome.steps[0].when) == ("witness", True)
+    routine = [labels for name in family() for labels in answers(name)]
+    routine = [labels for labels in routine if labels["commitment"] == "neutral"]
+    assert routine
+    assert {labels["outcome"] for labels in routine} == {"witness"}
 
 
 @pytest.mark.parametrize("name", sorted(family()))
