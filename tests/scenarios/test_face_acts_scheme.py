@@ -27,6 +27,16 @@ def test_there_are_42_intentions_each_of_one_speaker_and_one_face_act():
     assert places == BY_PLACE
 
 
+def test_a_question_after_an_answer_asks_and_leaves_no_question_without_one():
+    told = [text for text in SCHEME.conventions if "answers first" in text]
+    assert len(told) == 1
+    face_act = SCHEME.dimension("face_act")
+    asking = {line.text: line.label for line in face_act.contrast if line.text.count("?") == 2}
+    assert set(asking.values()) == {"hneg-"}
+    (asks,) = (label for label in face_act.labels if label.id == "hneg-")
+    assert "answer" in asks.definition
+
+
 def test_the_choices_of_a_turn_are_those_of_its_speaker_and_face_act():
     chosen = INTENTION.choices("persuadee", {"face_act": "sneg+"})
     assert [label.id for label in chosen] == ["hesitates", "refuses_flatly", "gives_reason_against"]
