@@ -168,7 +168,9 @@ def label_text(value: LabelValue) -> str:
 def _form(dimension: Dimension) -> str:
     if dimension.measurement == "interval" and dimension.range is not None:
         low, high = dimension.range
-        return f"A number from {low:g} to {high:g}."
+        named = zip(dimension.point_values, dimension.anchors, strict=False)
+        points = ", ".join(f"{round(point, 2):g} {anchor}" for point, anchor in named)
+        return f"A number from {low:g} to {high:g}{f': {points}' if points else ''}."
     return {
         "ordinal": "One of these, from the lowest to the highest:",
         "multi": "As many of these as apply, in one list; an empty list where none does:",

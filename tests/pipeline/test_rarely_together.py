@@ -9,16 +9,35 @@ import pytest
 from pipeline.planning.plan import Plan
 from pipeline.tactics.design import TargetDistribution, drawable
 from pipeline.tactics.tactics import TacticDesign
+from scenarios.pack import FAMILIES, read_scenario, scenario_files
 from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
 from tests.pipeline.test_tactics import SHIPPED, drawn, scenario_list
 
 
-def rare(wanted) -> bool:
+def rare(wanted, scheme=SHIPPED) -> bool:
     """Return whether labels are wanted together that hardly go together."""
     return any(
         all(wanted.get(name) in labels for name, labels in rule.labels.items())
-        for rule in SHIPPED.rarely_together
+        for rule in scheme.rarely_together
     )
+
+
+def test_no_witness_is_asked_for_answers_that_nobody_could_give():
+    scheme = load_scheme("cobra")
+    trials = scenario_files(FAMILIES / "cross_examination")
+    plan = Plan(scheme, [read_scenario(path, FAMILIES)[0] for path in trials], repetitions=5)
+    design = TacticDesign.balanced(scheme, plan.contexts())
+    by_id = {scenario.id: scenario for scenario in plan.scenarios}
+    turns = [
+        dict(design.wanted(case, by_id[case.scenario], turn, "witness"))
+        for case in plan
+        for turn in range(case.turns)
+    ]
+    assert len(turns) > 200
+    assert scheme.rarely_together
+    assert sum(rare(wanted, scheme) for wanted in turns) < len(turns) / 20
+    assert {wanted["manner"] for wanted in turns} == {"1", "2", "3", "4"}
 
 
 def test_labels_that_hardly_go_together_are_not_asked_for_together():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from prompts.scheme_text import reader_text
+from prompts.scheme_text import dimension_text, reader_text
 from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
 
 
 def test_readers_are_told_the_terms_that_they_meet_however_these_are_written():
@@ -25,3 +26,14 @@ def test_readers_are_told_the_terms_that_they_meet_however_these_are_written():
     )
     told = reader_text(scheme, scheme.dimensions)["terms"]
     assert told == (("speaker's point", "What a turn is for."), ("turn", "A line."))
+
+
+def test_the_points_of_a_scale_that_have_names_are_told_by_them():
+    cei = load_scheme("cei")
+    form = dimension_text(cei.dimension("valence")).form
+    assert form.startswith(
+        "A number from -1 to 1: -1 very unpleasant, -0.67 unpleasant, -0.33 mildly"
+    )
+    assert form.endswith("0.67 pleasant, 1 very pleasant.")
+    nameless = cei.dimension("valence").model_copy(update={"anchors": ()})
+    assert dimension_text(nameless).form == "A number from -1 to 1."

@@ -164,6 +164,15 @@ def test_jurors_and_evaluations_are_shown_the_same_examples_of_cross_examination
     assert any(e.line in shown for e in pool.examples)
 
 
+def test_a_juror_is_told_whom_the_labels_mean_where_the_witness_is_asked_by_her_own_side():
+    prompts = TaskPrompts(Templates(), load_scheme("cobra"), load_task("cobra-juror"))
+    (asked,) = prompts.questions(ITEM)
+    assert (
+        "the questioner of the labels is the side against them"
+        in asked.question.messages[0].content
+    )
+
+
 def test_examples_of_emotions_say_who_speaks_to_whom_and_hold_numbers_as_numbers():
     pool = shipped_examples(load_scheme("cei"))
     example = next(e for e in pool.examples if e.id == "melted_ice_1")
