@@ -73,7 +73,7 @@ def only_imported(found: OpenSelection) -> bool:
 
 def played(found: OpenSelection) -> list[Scenario]:
     """Return the scenarios of the runs that have dialogues."""
-    ids = {tally.scenario for tally in found.tallies()}
+    ids = {tally.scenario for run in found.runs for tally in run.corpus.tallies()}
     return [scenario for scenario in found.scenarios if scenario.id in ids]
 
 

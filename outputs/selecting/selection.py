@@ -240,9 +240,12 @@ class OpenSelection:
         return [one for run in self.runs for one in run.corpus.every_tally(by_case=by_case)]
 
     def every_dialogue(self) -> Iterator[Dialogue]:
-        """Yield all generated dialogues of the runs, selected or not, as :meth:`tallies` counts them."""
+        """Yield all generated dialogues of the runs, selected or not, as :meth:`tallies` counts them.
+
+        They come without labels.
+        """
         for run in self.runs:
-            for entry in run.corpus.entries(CorpusFilter(), rationales=False):
+            for entry in run.corpus.entries(CorpusFilter(), labels=False):
                 yield entry.dialogue
 
     def corpus_filter(self, run: OpenRun, verdicts: Sequence[Verdict] = ()) -> CorpusFilter | None:

@@ -176,9 +176,9 @@ class RunStore(OpenDatabase):
                 lambda connection: add_annotations(connection, annotations, at=now)
             )
 
-    def dialogues(self, *, traces: bool = True) -> Iterator[Dialogue]:
+    def dialogues(self, *, traces: bool = True, labels: bool = True) -> Iterator[Dialogue]:
         """Yield finished dialogues in the order of cases, in constant memory."""
-        return self.reader.dialogues(traces=traces)
+        return self.reader.dialogues(traces=traces, labels=labels)
 
     def dialogue(self, dialogue: str) -> Dialogue:
         """Return one dialogue by ``case/arm`` or unambiguous beginnings of them.

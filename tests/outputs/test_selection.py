@@ -88,6 +88,16 @@ def test_what_is_not_asked_for_is_not_read(run):
     assert [(x.dimension, x.value) for x in labels] == [(x.dimension, x.value) for x in full]
 
 
+def test_all_dialogues_are_compared_by_their_words_whatever_was_decided_and_declared(run):
+    with opened(Selection((run,))) as found:
+        compared = list(found.every_dialogue())
+    everything = [one.dialogue for one in select(Selection((run,), verdict="any"))]
+    assert [[turn.text for turn in one.turns] for one in compared] == [
+        [turn.text for turn in one.turns] for one in everything
+    ]
+    assert not any(turn.tactic for one in compared for turn in one.turns)
+
+
 def test_dialogues_are_chosen_by_scenario_goal_strategy_arm_and_language(run):
     everything = list(select(Selection((run,), verdict="any")))
     name = everything[0].scenario.id

@@ -50,7 +50,7 @@ class SaturatedPlay:
             size, following = self._reached(prepared, store)
             if size < following:
                 curve = SaturationCurve(prepared.scheme, self.window)
-                for dialogue in store.dialogues(traces=False):
+                for dialogue in store.dialogues(traces=False, labels=False):
                     curve.add(dialogue)
                 size = size if curve.is_saturated(self.share) else following
         return prepared.of_size(size)
@@ -85,7 +85,7 @@ class SaturatedPlay:
                 whole.advice = outcome.advice
                 return whole
             reader = stage.store.reader
-            for dialogue in reader.dialogues(traces=False, after=counted):
+            for dialogue in reader.dialogues(traces=False, labels=False, after=counted):
                 self.curve.add(dialogue)
             counted = reader.newest
             late = self.curve.late_share
@@ -129,7 +129,7 @@ def curve_of(folder: Path) -> SaturationCurve | None:
         if store.state().generated < FEWEST:
             return None
         curve = SaturationCurve(load_material(store).scheme, WINDOW)
-        for place, dialogue in enumerate(store.dialogues(traces=False)):
+        for place, dialogue in enumerate(store.dialogues(traces=False, labels=False)):
             if place == MOST_CURVED:
                 break
             curve.add(dialogue)

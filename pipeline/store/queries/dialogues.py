@@ -88,17 +88,23 @@ class DialogueReader:
         self._turns = TurnReader(reader)
 
     def dialogues(
-        self, *, arm: str | None = None, traces: bool = True, after: int = 0
+        self,
+        *,
+        arm: str | None = None,
+        traces: bool = True,
+        labels: bool = True,
+        after: int = 0,
     ) -> Iterator[Dialogue]:
         """Yield the dialogues in the order of cases, those of one arm if it is named.
 
         Args:
             arm: the only one that is read; None for all.
             traces: whether turns come with how they were chosen; reading is quicker without.
+            labels: whether turns come with the labels that were asked for and declared; likewise.
             after: what :attr:`newest` was before the only ones that are read; 0 for all.
         """
         for page in self._pages("generated", arm, after):
-            yield from self._dialogues(page, traces=traces)
+            yield from self._dialogues(page, traces=traces, labels=labels)
 
     def of(self, keys: Iterable[Key]) -> Iterator[Dialogue]:
         """Yield the dialogues with these (case, arm) ids in the order given, without traces."""
@@ -232,9 +238,11 @@ class DialogueReader:
             last = page[-1].key
             yield page
 
-    def _dialogues(self, rows: Sequence[_EndingRow], *, traces: bool) -> Iterator[Dialogue]:
+    def _dialogues(
+        self, rows: Sequence[_EndingRow], *, traces: bool, labels: bool = True
+    ) -> Iterator[Dialogue]:
         turns = self._turns.turns(
-            [row.seq for row in rows], traces=traces, wanted=True, rationales=True
+            [row.seq for row in rows], traces=traces, wanted=labels, labels=labels, rationales=True
         )
         for row in rows:
             its = row.ending

@@ -180,6 +180,7 @@ class CorpusReader:
         *,
         traces: bool = False,
         wanted: bool = False,
+        labels: bool = True,
         rationales: bool = True,
         adjudicated: bool = False,
         undeclared: Collection[str] = (),
@@ -191,6 +192,7 @@ class CorpusReader:
             kept: the filter.
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
+            labels: whether turns come with the labels that were declared.
             rationales: whether labels come with their reasons, and with how they were spelled.
             adjudicated: whether labels an expert decided on stand in place of the declared ones, and
                 what people said is read.
@@ -215,6 +217,7 @@ class CorpusReader:
                 [seq for seq, *_ in page],
                 traces=traces,
                 wanted=wanted,
+                labels=labels,
                 rationales=rationales,
                 decided=self._decided if adjudicated else {},
                 undeclared=undeclared,

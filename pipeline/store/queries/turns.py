@@ -59,6 +59,7 @@ class TurnReader:
         traces: bool,
         wanted: bool,
         rationales: bool,
+        labels: bool = True,
         decided: Mapping[int, DecidedLabels] = _NOTHING_DECIDED,
         undeclared: Collection[str] = (),
     ) -> defaultdict[int, list[Turn]]:
@@ -69,20 +70,23 @@ class TurnReader:
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
             rationales: whether labels come with their reasons, and with how they were spelled.
+            labels: whether turns come with the labels that were declared.
             decided: by dialogue, labels that stand in place of those that were declared.
             undeclared: dimensions of which they also stand beside declared labels of others.
         """
         numbers = orjson.dumps(dialogues).decode()
         with parsing(self._reader, "a turn"):
             self._dimensions = dict(self._reader.execute("select seq, id from dimensions"))
-            labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
+            declared: Labels = {}
+            if labels:
+                declared = self._labels(numbers) if rationales else self._bare_labels(numbers)
             for seq in dialogues:
                 for turn, settled in decided.get(seq, {}).items():
                     place = (seq, turn)
-                    labels[place] = _corrected(labels.get(place, ()), settled, undeclared)
+                    declared[place] = _corrected(declared.get(place, ()), settled, undeclared)
             asked = self._wanted(numbers) if wanted else {}
             how = self._traces(numbers) if traces else {}
-            return self._read(numbers, labels, asked, how)
+            return self._read(numbers, declared, asked, how)
 
     def _read(
         self,

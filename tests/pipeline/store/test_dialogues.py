@@ -182,6 +182,9 @@ async def test_dialogues_stream_in_the_order_of_cases_across_pages(store):
     bare = next(store.dialogues(traces=False))
     assert bare.turns[3].trace is None
     assert bare.turns[3].tactic == dialogue().turns[3].tactic
+    words = next(store.dialogues(traces=False, labels=False))
+    assert [turn.text for turn in words.turns] == [turn.text for turn in bare.turns]
+    assert (words.turns[3].tactic, words.turns[3].wanted) == ((), ())
     (failed,) = store.reader.endings(status="failed")
     assert (failed.case, failed.arm, failed.code) == (plan[7], ARM, "timeout")
     assert sum(1 for _ in store.reader.endings()) == 450 + 150
