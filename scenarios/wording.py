@@ -137,13 +137,9 @@ def _is_german_point(before: Sequence[str], following: str) -> bool:
     return " ".join(before) in _SPACED_ABBREVIATIONS or (last == "z" and following[:2] == "B.")
 
 
-def words(text: str) -> list[str]:
-    """Return the words and numbers in lower case; scripts without spaces give pairs of signs."""
-    return list(_words(text))
-
-
 @lru_cache(maxsize=REMEMBERED)
-def _words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Return the words and numbers in lower case; scripts without spaces give pairs of signs."""
     return tuple(split_words(text))
 
 

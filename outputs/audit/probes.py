@@ -135,7 +135,7 @@ def _private_grams(fact: str, public: str) -> frozenset[tuple[str, ...]]:
 
 def _grams(text: str) -> frozenset[tuple[str, ...]]:
     said = words(text)
-    return frozenset(tuple(said[i : i + GRAM]) for i in range(len(said) - GRAM + 1))
+    return frozenset(said[i : i + GRAM] for i in range(len(said) - GRAM + 1))
 
 
 def _shared_grams(text: str, fact: str, public: str) -> int:

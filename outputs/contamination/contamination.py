@@ -300,7 +300,7 @@ class _Worst:
 
     def _longest(self, lines: Sequence[str]) -> str:
         """Return the longest run of words that is in the reference too, n-gram by n-gram."""
-        best: list[str] = []
+        best: Sequence[str] = ()
         for line in lines:
             tokens = words(line)
             start: int | None = None

@@ -46,7 +46,7 @@ class Marker(Strict):
     def _by_first_word(self) -> Mapping[str, tuple[Phrase, ...]]:
         """The phrases by their first words, longer ones first."""
         found: dict[str, list[Phrase]] = {}
-        for phrase in {tuple(words(phrase)) for phrase in self.phrases}:
+        for phrase in set(map(words, self.phrases)):
             found.setdefault(phrase[0], []).append(phrase)
         return {word: tuple(sorted(them, key=len, reverse=True)) for word, them in found.items()}
 
@@ -60,7 +60,7 @@ class Marker(Strict):
         lengths = self._lengths_of_phrases(tokens)
         return int(sum(lengths) == len(tokens)) if self.whole_lines else len(lengths)
 
-    def _lengths_of_phrases(self, tokens: list[str]) -> list[int]:
+    def _lengths_of_phrases(self, tokens: Phrase) -> list[int]:
         """Return how many words each of the phrases in a line has, in order."""
         lengths, end = [], 0
         for at, word in enumerate(tokens):
@@ -71,10 +71,10 @@ class Marker(Strict):
                     end = at + length
         return lengths
 
-    def _phrase_at(self, tokens: list[str], at: int) -> int:
+    def _phrase_at(self, tokens: Phrase, at: int) -> int:
         """Return how many words the longest phrase has that begins there; 0 where none does."""
         for phrase in self._by_first_word.get(tokens[at], ()) if at < len(tokens) else ():
-            if tuple(tokens[at : at + len(phrase)]) == phrase:
+            if tokens[at : at + len(phrase)] == phrase:
                 return len(phrase)
         return 0
 

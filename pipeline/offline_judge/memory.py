@@ -151,7 +151,7 @@ def _statements() -> Mapping[Words, list[tuple[Words, frozenset[Words]]]]:
 @lru_cache(maxsize=SPOKEN)
 def spoken(text: str) -> Words:
     """Return the words of a text in lower case, by which two texts count as the same."""
-    return tuple(words(text))
+    return words(text)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from pydantic import Field
@@ -49,7 +50,7 @@ class GatedDialogue:
     @cached_property
     def improvised_words(self) -> tuple[str, ...]:
         """The words of what was improvised, as :func:`~scenarios.wording.words` finds them."""
-        return tuple(word for turn in self.improvised for word in words(turn.text))
+        return tuple(chain.from_iterable(words(turn.text) for turn in self.improvised))
 
     @cached_property
     def answers(self) -> tuple[Turn, ...]:

@@ -32,10 +32,10 @@ class RationaleCopied:
         said: dict[tuple[str, ...], str] = {}
         found = []
         for turn in subject.dialogue.turns:
-            own = tuple(words(turn.text))
+            own = words(turn.text)
             sources = {**said, own: "the utterance itself"} if turn.is_answer else {}
             for label in turn.tactic if turn.is_answer else ():
-                reason = tuple(words(label.rationale))
+                reason = words(label.rationale)
                 source = (sources.get(reason) or given.get(reason)) if reason else None
                 if source is not None:
                     told = f"the rationale of {label.dimension} is {source}"
@@ -50,7 +50,7 @@ class RationaleCopied:
 def _by_words(texts: Texts) -> Mapping[tuple[str, ...], str]:
     """Return what each text is by its words, and the same for each of its sentences."""
     parts = [(what, part) for what, text in texts for part in (text, *sentences(text))]
-    return {tuple(words(part)): what for what, part in reversed(parts)}
+    return {words(part): what for what, part in reversed(parts)}
 
 
 def _names(scheme: Scheme) -> Texts:

@@ -62,7 +62,7 @@ def likeness(left: Said, right: Said) -> float:
 @lru_cache(maxsize=REMEMBERED)
 def _said(text: str) -> Said:
     said = words(text)
-    return tuple(said), frozenset(zip(said, said[1:], said[2:], strict=False))
+    return said, frozenset(zip(said, said[1:], said[2:], strict=False))
 
 
 GATE = GateExtension(RepeatedTurn.code, RepetitionSettings, RepeatedTurn)
