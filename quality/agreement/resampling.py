@@ -49,6 +49,11 @@ def fully_answered(ratings: Ratings) -> Rows:
     return rows
 
 
+def _of(rows: Rows, weights: Floats) -> Floats:
+    """Return the weights of some items; where that is all of them, as they are: a copy takes longest."""
+    return weights if rows.all() else weights[:, rows]
+
+
 def pair_rows(ratings: Ratings) -> Iterator[tuple[int, int, Rows]]:
     """Yield each pair of annotators with the items that both answered."""
     rated = np.isfinite(ratings.codes)
@@ -67,7 +72,12 @@ def pair_columns(ratings: Ratings) -> Iterator[tuple[Floats, Floats]]:
 def percent_estimator(ratings: Ratings) -> Estimator:
     """Weighted percent agreement."""
     rows, shares = absolute_agreement(ratings)
-    return lambda weights: ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1))
+
+    def estimate(weights: Floats) -> Floats:
+        drawn = _of(rows, weights)
+        return ratio(drawn @ shares, drawn.sum(axis=1))
+
+    return estimate
 
 
 def pair_agreements(ratings: Ratings) -> list[tuple[int, int, Estimator]]:
@@ -106,7 +116,7 @@ def _kappa_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
     first, second = ((one[:, None] == labels).astype(np.float64) for one in codes)
 
     def estimate(weights: Floats) -> Floats:
-        drawn = weights[:, rows]
+        drawn = _of(rows, weights)
         total = drawn.sum(axis=1)
         expected = ratio(((drawn @ first) * (drawn @ second)).sum(axis=1), total**2)
         return _beyond_chance(ratio(drawn @ same, total), expected)
@@ -120,10 +130,11 @@ def fleiss_estimator(ratings: Ratings) -> Estimator:
     features = _agreement_and_counts(ratings, rows)
 
     def estimate(weights: Floats) -> Floats:
-        sums = weights[:, rows] @ features
-        drawn = weights[:, rows].sum(axis=1)
+        drawn = _of(rows, weights)
+        sums = drawn @ features
         marginals = ratio(sums[:, 1:], sums[:, 1:].sum(axis=1, keepdims=True))
-        return _beyond_chance(ratio(sums[:, 0], drawn), (marginals**2).sum(axis=1))
+        observed = ratio(sums[:, 0], drawn.sum(axis=1))
+        return _beyond_chance(observed, (marginals**2).sum(axis=1))
 
     return estimate
 
@@ -133,9 +144,12 @@ def randolph_estimator(ratings: Ratings) -> Estimator:
     rows = equally_answered(ratings)
     shares = _agreement_and_counts(ratings, rows)[:, 0]
     expected = np.array(1 / max(len(ratings.categories), 1))
-    return lambda weights: _beyond_chance(
-        ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1)), expected
-    )
+
+    def estimate(weights: Floats) -> Floats:
+        drawn = _of(rows, weights)
+        return _beyond_chance(ratio(drawn @ shares, drawn.sum(axis=1)), expected)
+
+    return estimate
 
 
 def alpha_estimator(ratings: Ratings) -> Estimator:
@@ -151,7 +165,7 @@ def _nominal_alpha(ratings: Ratings) -> Estimator:
     agreeing = (counts * (counts - 1)).sum(axis=1) / (answered - 1)
 
     def estimate(weights: Floats) -> Floats:
-        drawn = weights[:, rows]
+        drawn = _of(rows, weights)
         n_label = drawn @ counts
         n = n_label.sum(axis=1)
         by_chance = n**2 - (n_label**2).sum(axis=1)
@@ -169,7 +183,7 @@ def _ordinal_alpha(ratings: Ratings) -> Estimator:
     coincidences = (pairs / (answered - 1)[:, None, None]).reshape(len(counts), size * size)
 
     def estimate(weights: Floats) -> Floats:
-        drawn = weights[:, rows]
+        drawn = _of(rows, weights)
         n_label = drawn @ counts
         # Two labels are as far apart as answers lie between them, both ends counted by half.
         middle = np.cumsum(n_label, axis=1) - n_label / 2
@@ -190,7 +204,7 @@ def _interval_alpha(ratings: Ratings) -> Estimator:
     features = np.stack([within, answered, total, squares], axis=1)
 
     def estimate(weights: Floats) -> Floats:
-        observed, n, sums, sums_of_squares = (weights[:, rows] @ features).T
+        observed, n, sums, sums_of_squares = (_of(rows, weights) @ features).T
         variance = ratio(sums_of_squares, n) - ratio(sums, n) ** 2
         return 1 - ratio(ratio(observed, n) * ratio(n - 1, n), variance)
 
@@ -215,7 +229,7 @@ def spearman_estimator(ratings: Ratings) -> Estimator:
 
 def _rho_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
     def estimate(weights: Floats) -> Floats:
-        drawn = weights[:, rows]
+        drawn = _of(rows, weights)
         first = centred_ranks(ratings.codes[rows, i], drawn)
         second = centred_ranks(ratings.codes[rows, j], drawn)
         spread = (drawn * first**2).sum(axis=1) * (drawn * second**2).sum(axis=1)
@@ -245,7 +259,7 @@ def intraclass_estimator(ratings: Ratings) -> Estimator:
     features = np.column_stack([codes, codes.sum(axis=1) ** 2, (codes**2).sum(axis=1)])
 
     def estimate(weights: Floats) -> Floats:
-        drawn = weights[:, rows]
+        drawn = _of(rows, weights)
         n, sums = drawn.sum(axis=1), drawn @ features
         correction = ratio(sums[:, :k].sum(axis=1) ** 2, n * k)
         ss_items = sums[:, k] / k - correction
@@ -267,7 +281,7 @@ def one_way_intraclass_estimator(ratings: Ratings) -> Estimator:
     features = np.column_stack([total, total**2 / answered, squares, answered, answered**2])
 
     def estimate(weights: Floats) -> Floats:
-        drawn = weights[:, rows]
+        drawn = _of(rows, weights)
         n = drawn.sum(axis=1)
         sums, by_item, sums_of_squares, answers, answers_squared = (drawn @ features).T
         items = ratio(by_item - ratio(sums**2, answers), n - 1)
