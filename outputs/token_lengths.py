@@ -33,8 +33,6 @@ _WIDE = re.compile(r"[\u0800-\u1fff\u2c00-\U0010ffff]")
 """Characters of three bytes and more, but for the signs of English print, like quotation marks."""
 _OF_A_MESSAGE = 4
 """Tokens that chat templates put around a message."""
-_MESSAGE, _MESSAGES = (dict, Mapping), (list, Sequence)
-"""What they mostly are comes first: it is seen in no time."""
 _SIDES = ("chosen", "rejected")
 
 
@@ -50,13 +48,7 @@ def estimated_tokens(text: str) -> int:
     lines = [line for line in text.split("\n") if line]
     if not lines:
         return 0
-    words = common = tokens = 0
-    foreign = False
-    for different, of_these, is_foreign, own in map(_counts, lines):
-        words += different
-        common += of_these
-        foreign = foreign or is_foreign
-        tokens += own
+    words, common, foreign, tokens = map(sum, zip(*map(_counts, lines), strict=True))
     whole = words >= _ENOUGH and common < _SHARE * words
     if whole or foreign:
         tokens = sum(_foreign_tokens(x) if whole or _counts(x)[2] else _counts(x)[3] for x in lines)
@@ -126,12 +118,20 @@ class RowLengths:
     columns: Sequence[str]
     """Those that a model reads or writes."""
     _found: dict[str, Counter[int]] = field(default_factory=dict)
+    _sides: tuple[str, ...] = field(init=False)
+    _shared: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Tell the two answers of a pair from what comes before both."""
+        self._sides = tuple(name for name in self.columns if name in _SIDES)
+        self._shared = tuple(name for name in self.columns if name not in _SIDES)
 
     def add(self, subset: str, row: Mapping[str, object]) -> None:
         """Count one row: the prompt with its answer, of two answers the longer one."""
-        shared = sum(_tokens(row[name]) for name in self.columns if name not in _SIDES)
-        sides = [_tokens(row[name]) for name in self.columns if name in _SIDES]
-        self._found.setdefault(subset, Counter())[shared + max(sides, default=0)] += 1
+        tokens = sum([_tokens(row[name]) for name in self._shared])
+        if self._sides:
+            tokens += max([_tokens(row[name]) for name in self._sides])
+        self._found.setdefault(subset, Counter())[tokens] += 1
 
     def table(self) -> tuple[TokenLengths, ...]:
         """Return what was counted."""
@@ -160,8 +160,8 @@ def _quantile(counts: Counter[int], share: float) -> int:
 def _tokens(value: object) -> int:
     if isinstance(value, str):
         return estimated_tokens(value) + _OF_A_MESSAGE
-    if isinstance(value, _MESSAGE):
+    if isinstance(value, dict):
         return _tokens(value.get("content", value.get("value")))
-    if isinstance(value, _MESSAGES):
+    if isinstance(value, list | tuple):
         return sum(map(_tokens, value))
     return 0

@@ -228,6 +228,8 @@ class RunMaterial:
         the time are not known, the newest version counts that has what was drawn. What has no texts, as
         opening wordings, is not among them.
         """
+        if not self._axes_ever:
+            return {}
         drawn = dict(played.case.variation)
         then = self._axes_by_epoch.get(played.config_epoch, {})
         found: dict[str, Axis] = {}

@@ -63,12 +63,15 @@ def as_data(value: object) -> object:
     """Put a value on one line and keep it from opening a section; a :class:`MultilineText` stays as it is."""
     if not isinstance(value, str) or isinstance(value, MultilineText):
         return value
-    return _as_line(value)
+    return as_line(value)
 
 
 @lru_cache(maxsize=REMEMBERED_LINES)
-def _as_line(text: str) -> str:
-    """Most of what a prompt says was said in others: the situation, roles, the lines before."""
+def as_line(text: str) -> str:
+    """Put a text on one line and keep it from opening a section.
+
+    Most of what a prompt says was said in others: the situation, roles, the lines before.
+    """
     line = one_line(text)
     return "\\" + line if _HEADING.match(line) else line
 

@@ -198,22 +198,30 @@ def sources_column(scheme: Scheme) -> Column:
     )
 
 
-def label_sources(scheme: Scheme, selected: SelectedDialogue, turn: Turn | None) -> Row:
-    """Return the value of :func:`sources_column`, whose fields are null where no utterance is labelled.
+class LabelSources:
+    """The values of :func:`sources_column`."""
 
-    Of an utterance on which an expert decided, others may have given the rest of the labels.
-    """
-    found: Row = dict.fromkeys(d.id for d in labelled_dimensions(scheme))
-    if turn is None:
+    def __init__(self, scheme: Scheme) -> None:
+        """Name the dimensions once."""
+        self._nothing: Row = dict.fromkeys(d.id for d in labelled_dimensions(scheme))
+
+    def of(self, selected: SelectedDialogue, turn: Turn | None) -> Row:
+        """Return whose label each is; nulls where no utterance is labelled.
+
+        Of an utterance on which an expert decided, others may have given the rest of the labels.
+        """
+        found = self._nothing.copy()
+        if turn is None:
+            return found
+        whose = _labelled_by(selected, turn)
+        decided = selected.decided.get(turn.index, ())
+        for label in turn.tactic:
+            if label.dimension in found:
+                found[label.dimension] = whose
+                if whose == "expert" and label.dimension not in decided:
+                    by_people = label.dimension in selected.beside.get(turn.index, ())
+                    found[label.dimension] = "people" if by_people else "speaker"
         return found
-    whose = _labelled_by(selected, turn)
-    for label in turn.tactic:
-        if label.dimension in found:
-            found[label.dimension] = whose
-            if whose == "expert" and label.dimension not in selected.decided.get(turn.index, ()):
-                by_people = label.dimension in selected.beside.get(turn.index, ())
-                found[label.dimension] = "people" if by_people else "speaker"
-    return found
 
 
 def _labelled_by(selected: SelectedDialogue, turn: Turn) -> str:

@@ -12,12 +12,12 @@ from outputs.dataset.columns import (
     EXPERT_GOAL,
     PROVENANCE,
     TURN,
+    LabelSources,
     LabelValues,
     Reading,
     Row,
     is_target,
     label_columns,
-    label_sources,
     provenance,
     sources_column,
 )
@@ -138,6 +138,7 @@ class BenchmarkRows:
         self._labels = label_columns(self.scheme)
         self._sources = sources_column(self.scheme)
         self._values = LabelValues(self.scheme)
+        self._whose = LabelSources(self.scheme)
         self._is_target = is_target(self.scheme)
         self._once = LearntOnce()
 
@@ -194,7 +195,7 @@ class BenchmarkRows:
 
     def _labels_of(self, selected: SelectedDialogue, turn: Turn | None) -> Row:
         """Return the labels of an utterance, or of a dialogue, by column, and whose they are."""
-        whose = label_sources(self.scheme, selected, turn)
+        whose = self._whose.of(selected, turn)
         return self._values.of(selected, turn) | {self._sources.name: whose}
 
     def _right(self, selected: SelectedDialogue, turn: Turn | None) -> dict[str, LabelValue]:

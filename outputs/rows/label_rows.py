@@ -30,7 +30,7 @@ from prompts.environment import Templates
 from prompts.question import Message
 from prompts.tasks.answers import labels_answer
 from prompts.tasks.asked import misfits
-from prompts.tasks.items import TaskItem, shown, standing_question
+from prompts.tasks.items import SceneView, TaskItem, shown, standing_question
 from prompts.tasks.model import GOAL, Task
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
@@ -104,30 +104,31 @@ class LabelRows:
         return UNREASONED if self.rationale else ""
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
-        history = selected.dialogue.history()
         turns = selected.dialogue.turns
-        base = provenance(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
+        if not targets:
+            return
+        base, history = provenance(selected), selected.dialogue.history()
+        scene = self._scenes.view(selected)
         for place in targets:
             turn = turns[place]
             labels = self._values.of(selected, turn)
             for aspect in self.aspects:
                 if aspect != "conversation" and aspect in self._prompts:
-                    known = {"id": f"{base['case']}/{base['arm']}/{turn.index}/{aspect}", **base}
-                    item = self._item(str(known["id"]), selected, aspect, history, place)
+                    item = _item(selected, scene, aspect, history, place)
                     learnt = self._learnt(selected, aspect, item, turn)
                     if learnt is not None:
-                        yield {**known, "turn": turn.index, "aspect": aspect, **labels, **learnt}
-        if targets and "conversation" in self._prompts:
+                        known = {"id": item.id, **base, "turn": turn.index, "aspect": aspect}
+                        yield {**known, **labels, **learnt}
+        if "conversation" in self._prompts:
             if self.rationale:
                 self.rows_left_out[NO_REASON] += 1
                 return
-            known = {"id": f"{base['case']}/{base['arm']}/conversation", **base}
-            item = self._item(str(known["id"]), selected, "conversation", history)
+            item = _item(selected, scene, "conversation", history)
             learnt = self._learnt(selected, "conversation", item, None)
             if learnt is not None:
-                labels = self._values.of(selected, None)
-                yield {**known, "turn": None, "aspect": "conversation", **labels, **learnt}
+                known = {"id": item.id, **base, "turn": None, "aspect": "conversation"}
+                yield {**known, **self._values.of(selected, None), **learnt}
 
     def _learnt(
         self, selected: SelectedDialogue, aspect: Aspect, item: TaskItem, turn: Turn | None
@@ -144,27 +145,6 @@ class LabelRows:
         if not (self.keeps_repeats or self._once.is_new((aspect, scene, said, answer))):
             return None
         return {**self.row_format.example(asked, answer)}  # of a plugin it may be no mapping
-
-    def _item(
-        self,
-        row_id: str,
-        selected: SelectedDialogue,
-        aspect: Aspect,
-        history: History,
-        target: int | None = None,
-    ) -> TaskItem:
-        """Return one utterance, or the conversation, with what may be shown of it."""
-        case = selected.dialogue.case
-        turn = None if target is None else selected.dialogue.turns[target].index
-        return TaskItem(
-            id=row_id,
-            scene=self._scenes.view(selected),
-            turns=history if target is None else history[: target + 1],
-            target=target,
-            standing=None if target is None else standing_question(history, target),
-            scenario=case.scenario,
-            drawn_by=drawn_by(case.id, turn, aspect),
-        )
 
     def _answer(
         self,
@@ -210,6 +190,28 @@ class LabelRows:
     def _find_asked_of(self, role: str) -> tuple[str, ...]:
         """Return what a model is asked of a turn of a role; what is not asked beside its labels is null."""
         return tuple(d.id for d in self.scheme.utterance_dimensions if d.concerns(role))
+
+
+def _item(
+    selected: SelectedDialogue,
+    scene: SceneView,
+    aspect: Aspect,
+    history: History,
+    target: int | None = None,
+) -> TaskItem:
+    """Return one utterance, or the conversation, with what may be shown of it."""
+    case = selected.dialogue.case
+    turn = None if target is None else selected.dialogue.turns[target].index
+    name = aspect if turn is None else f"{turn}/{aspect}"
+    return TaskItem(
+        id=f"{selected.dialogue.id}/{name}",
+        scene=scene,
+        turns=history if target is None else history[: target + 1],
+        target=target,
+        standing=None if target is None else standing_question(history, target),
+        scenario=case.scenario,
+        drawn_by=drawn_by(case.id, turn, aspect),
+    )
 
 
 def label_tasks(

@@ -99,8 +99,10 @@ class LabelForm:
         """Return the object as a model is shown it, with the labels of each dimension as given."""
         line = self._line
         lines = ",\n".join(
-            line(place, options[dimension] if dimension else ())
-            for place, dimension in enumerate(self._listed)
+            [
+                line(place, options[dimension] if dimension else ())
+                for place, dimension in enumerate(self._listed)
+            ]
         )
         return f"{{\n{lines}\n}}"
 
@@ -225,23 +227,15 @@ def labels_answer(
         reasoned: whether the rationale of a label, if it has one, stands before it.
         asked: dimensions that are asked, in the order of the format; those without label are null.
     """
-    answer: dict[str, object] = {}
     there = {label.dimension: label for label in labels}
-    if any(name not in there for name in asked):
-        for name in asked:
-            if name in there:
-                answer |= _told(there[name], reasoned=reasoned)
-            else:
-                answer[name] = None
-    for label in labels:
-        if label.dimension not in answer:
-            answer |= _told(label, reasoned=reasoned)
+    in_order = there.keys() if there.keys() >= {*asked} else dict.fromkeys((*asked, *there))
+    answer: dict[str, object] = {}
+    for name in in_order:
+        label = there.get(name)
+        if reasoned and label is not None and label.rationale:
+            answer[reason_key(name)] = label.rationale
+        answer[name] = None if label is None else label.value
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
-
-
-def _told(label: TacticLabel, *, reasoned: bool) -> dict[str, object]:
-    reason = {reason_key(label.dimension): label.rationale} if reasoned and label.rationale else {}
-    return {**reason, label.dimension: label.value}
 
 
 def one_line_answer(labels: Mapping[str, LabelValue]) -> str:

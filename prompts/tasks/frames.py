@@ -6,12 +6,12 @@ Rendering takes ten times as long as pasting, and most of the time that rows of 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 
-from prompts.environment import MultilineText, Templates, as_data
+from prompts.environment import MultilineText, Templates, as_line
 from prompts.tasks.items import FactView, SceneView, plain_view
 from scenarios.dialogue import History
 from scenarios.quick_records import quickly_made
@@ -76,12 +76,7 @@ class UserParts:
             *(text for _, text in self.history),
         )  # fmt: skip
         scene = () if self.view is None else _told(self.view)
-        return [self.scene, self.skeleton, *map(_line, data), *scene]
-
-
-@lru_cache(maxsize=_FRAMES)
-def _line(text: str) -> str:
-    return str(as_data(text))
+        return [self.scene, self.skeleton, *map(as_line, data), *scene]
 
 
 def _told(view: SceneView) -> list[str]:
@@ -90,7 +85,7 @@ def _told(view: SceneView) -> list[str]:
         view.situation, view.initiator, view.initiator_description, view.responder,
         view.responder_description, view.language,
     )  # fmt: skip
-    return list(map(_line, names))
+    return list(map(as_line, names))
 
 
 class UserFrames:
@@ -100,7 +95,7 @@ class UserFrames:
         """Begin with no shape known."""
         self._templates = templates
         self._name = name
-        self._frames: dict[tuple[object, ...], tuple[Sequence[str], Sequence[int]]] = {}
+        self._frames: dict[tuple[object, ...], _Frame] = {}
 
     def render(self, parts: UserParts) -> str:
         """Return what the template makes of the parts."""
@@ -110,14 +105,22 @@ class UserFrames:
             if len(self._frames) >= _FRAMES:
                 self._frames.clear()
             rendered = self._templates.render(self._name, _marked(parts).variables())
-            pieces = _MARK.split(rendered)
-            frame = self._frames[shape] = (pieces[::2], [int(number) for number in pieces[1::2]])
-        literals, places = frame
-        texts = parts.texts()
-        woven = [literals[0]]
-        for place, literal in zip(places, literals[1:], strict=True):
-            woven += (texts[place], literal)
-        return "".join(woven)
+            frame = self._frames[shape] = _frame(rendered, len(parts.texts()))
+        literals, woven = frame
+        return "".join(woven([*parts.texts(), *literals]))
+
+
+_Frame = tuple[Sequence[str], Callable[[Sequence[str]], Any]]
+"""What stands between texts; and what picks, from texts and these behind them, all in their order."""
+
+
+def _frame(rendered: str, count: int) -> _Frame:
+    """Take a message apart that has a mark for each of so many texts."""
+    pieces = _MARK.split(rendered)
+    places = [
+        int(piece) if number % 2 else count + number // 2 for number, piece in enumerate(pieces)
+    ]
+    return pieces[::2], itemgetter(*places)
 
 
 def _marked(parts: UserParts) -> UserParts:

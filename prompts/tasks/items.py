@@ -195,8 +195,10 @@ def plain_view(scene: SceneView, fact: FactView | None) -> dict[str, object]:
 def standing_question(turns: History, target: int) -> int | None:
     """Return the place of what a turn answers: the last thing that somebody else said."""
     own = turns[target][0] if target < len(turns) else RESPONDER
-    places = (at for at in range(target - 1, -1, -1) if turns[at][0] != own)
-    return next(places, None)
+    for at in range(target - 1, -1, -1):
+        if turns[at][0] != own:
+            return at
+    return None
 
 
 def shown(item: TaskItem, sees: Sees) -> Shown:

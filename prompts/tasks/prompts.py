@@ -257,17 +257,14 @@ class TaskPrompts:
             raise UsageError(
                 f"item {item.id!r} is {subject}, and the task {self.task.id} is about {asked}"
             )
-        lacking = [
-            what
-            for what, shows, known in (
-                ("private fact", self.task.shows_fact and not is_listed(item.scene), item.fact),
-                ("goal", self.task.sees.goal, item.goal),
-            )
-            if shows and known is None
-        ]
+        lacking = ""
+        if item.fact is None and self.task.shows_fact and not is_listed(item.scene):
+            lacking = "private fact"
+        elif item.goal is None and self.task.sees.goal:
+            lacking = "goal"
         if lacking:
             raise UsageError(
-                f"the task {self.task.id} shows the {lacking[0]}, and of item {item.id!r} it is"
+                f"the task {self.task.id} shows the {lacking}, and of item {item.id!r} it is"
                 " not known",
                 "take a set that holds it, or the run itself",
             )
