@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from importlib import import_module
@@ -34,6 +35,7 @@ def main() -> None:
     except KeyboardInterrupt:  # while the command line itself was imported, or when it was leaving
         _heed_no_more()
         code = _ended("stopped: interrupted", INTERRUPTED)
+    gc.freeze()  # else Python looks for garbage in all there is once more before it ends
     exec("")  # noqa: S102 - Python ends by SIGINT where that came in a text it executed, until the next
     sys.exit(code)
 

@@ -8,6 +8,7 @@ standard input, and is what ``--workers`` starts.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -87,4 +88,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    gc.freeze()  # else Python looks for garbage in all there is once more before it ends
+    sys.exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,32 @@ def test_looking_at_runs_imports_nothing_that_makes_them(tmp_path: Path) -> None
     )  # fmt: skip
     assert done.stdout.count("used_car") == 1
     assert done.stdout.splitlines()[-1] == "[0, 0, 0] []"
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "said", "code"),
+    [
+        ("hipo", ["--help"], "", 0),
+        ("hipo.app.workers.worker", [], '{"host": "127.0.0.1", "port": %d, "token": "t"}', 1),
+    ],
+)
+def test_python_looks_for_no_garbage_in_all_there_is_when_it_ends(
+    module: str, arguments: list[str], said: str, code: int
+) -> None:
+    program = (
+        "import atexit, gc, runpy, sys;"
+        "atexit.register(lambda: print(len(gc.get_objects())));"
+        f"sys.argv = {['x', *arguments]!r};"
+        f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    )
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen there
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False,
+            input=said % nobody.getsockname()[1] if said else "",
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (code, "")
+    assert int(done.stdout.splitlines()[-1]) < 1_000
 
 
 def test_every_command_of_the_table_exists_and_has_a_help(hipo: Hipo) -> None:
