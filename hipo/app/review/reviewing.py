@@ -166,7 +166,8 @@ def study_of(store: ReviewStore, name: str | None) -> ReviewStudy:
     studies = store.studies.all()
     if not studies:
         raise UsageError(
-            f"nobody has reviewed {store.folder} yet", "hipo review serve RUN begins a study"
+            f"nobody has reviewed {store.folder} yet",
+            f"hipo review serve {typed_path(store.folder)} begins a study",
         )
     if len(studies) > 1:
         listed = ", ".join(study.id for study in studies)

@@ -71,7 +71,7 @@ def run_prepared(
         write_text(_as_text(run, prepared, play, ending))
     outcome = run.outcome
     failed = run.state().failed or outcome.unjudged
-    return ended(outcome, failed=failed)
+    return ended(outcome, failed=failed, folder=run.folder)
 
 
 def _as_json(

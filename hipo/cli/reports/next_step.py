@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hipo.cli.terminal.console import dollars, number
-from hipo.cli.terminal.errors import ENDINGS
+from hipo.cli.terminal.errors import ENDINGS, about_run
 from pipeline.stopping import stop
 from pipeline.store.queries.status import FINISHED, RUNNING, RunState
 from scenarios.plural import plural
@@ -19,13 +19,13 @@ def next_steps(folder: Path, state: RunState) -> list[str]:
     run = typed_path(folder)
     if state.state == RUNNING:
         return [f"hipo runs tail {run} follows it"]
-    steps = [*_unfinished(run, state), *_failed(run, state)]
+    steps = [*_unfinished(folder, state), *_failed(run, state)]
     if state.generated:
         steps += _generated(folder, state)
     return steps or ["start it again with the command that began it"]
 
 
-def _unfinished(run: str, state: RunState) -> list[str]:
+def _unfinished(folder: Path, state: RunState) -> list[str]:
     """Return how a run goes on that has something left to play."""
     if not state.pending and state.state.startswith(FINISHED):
         return []
@@ -35,7 +35,7 @@ def _unfinished(run: str, state: RunState) -> list[str]:
         spent = f"{dollars(state.charged_usd)} and {number(state.charged_tokens)} tokens are spent"
         return [f"the same command with a higher budget plays {left} ({spent})"]
     if code and code != stop.INTERRUPTED:
-        do = ENDINGS[code][1].replace("RUN", run) if code in ENDINGS else "the same command"
+        do = about_run(ENDINGS[code][1], folder) if code in ENDINGS else "the same command"
         return [f"{left}: {do}" if state.pending else do]
     return [f"the same hipo generate command plays {left}"] if state.pending else []
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -25,6 +27,7 @@ from scenarios.errors import (
     lacks_temporary_folder,
 )
 from scenarios.located import shortened
+from scenarios.text_file import typed_path
 
 if TYPE_CHECKING:
     from hipo.app.study import StudyOutcome
@@ -85,6 +88,8 @@ ENDINGS: Mapping[str, tuple[ExitCode, str]] = {
 }  # fmt: skip
 """The exit code of every stop, and what the user can do where the stop itself does not say it."""
 
+_OF_A_RUN = re.compile(r"(?<=\bhipo )((?:[a-z]+ )+)RUN\b")
+
 
 _OF_FILES: Mapping[int, str] = {
     errno.EACCES: "give yourself the right (chmod u+rwX), or choose another place",
@@ -102,20 +107,35 @@ _OF_FILES: Mapping[int, str] = {
 class StoppedEarly(RunError):
     """The run ended before it was complete, and can be resumed; says why, and what to do."""
 
-    def __init__(self, reason: str, code: str, advice: str = "") -> None:
-        """Join the reason with one advice: the one that is given, or what holds for the code."""
-        super().__init__(f"{reason}\n  {advice or ENDINGS[code][1]}")
+    def __init__(
+        self, reason: str, code: str, advice: str = "", folder: Path | None = None
+    ) -> None:
+        """Join the reason with one advice: the one that is given, or what holds for the code.
+
+        ``folder``, where there is one, is the run that the advice is about.
+        """
+        advice = advice or ENDINGS[code][1]
+        super().__init__(f"{reason}\n  {advice if folder is None else about_run(advice, folder)}")
         self.code = code
 
 
-def ended(outcome: RunOutcome | StudyOutcome, *, failed: object) -> ExitCode:
-    """Return the exit code of a run, which has failed cases where ``failed`` is true.
+def about_run(advice: str, folder: Path) -> str:
+    """Return an advice with the folder of a run where its commands have ``RUN``."""
+    return _OF_A_RUN.sub(lambda found: found[1] + typed_path(folder), advice)
+
+
+def ended(
+    outcome: RunOutcome | StudyOutcome, *, failed: object, folder: Path | None = None
+) -> ExitCode:
+    """Return the exit code of a command, which has failed cases where ``failed`` is true.
+
+    ``folder`` is the run that it worked on, where it is one run.
 
     Raises:
         StoppedEarly: it ended before it was complete.
     """
     if outcome.stopped is not None:
-        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice, folder)
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 

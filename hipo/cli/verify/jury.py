@@ -56,7 +56,7 @@ def run_jury(
         elif not quiet:
             print(jury_as_text(done, labels))
     outcome = done.outcome
-    return ended(outcome, failed=outcome.failed)
+    return ended(outcome, failed=outcome.failed, folder=folder)
 
 
 def jury_labels(folder: Path) -> JuryLabels:

@@ -61,7 +61,7 @@ def run_verification(
         write_json(findings_as_json(done, findings))
     elif not quiet:
         write_text(findings_as_text(done, findings))
-    return ended(done.outcome, failed=done.outcome.failed)
+    return ended(done.outcome, failed=done.outcome.failed, folder=folder)
 
 
 def check_batch(folder: Path, overrides: VerificationOverrides, jury: JuryRequest | None) -> None:

@@ -62,7 +62,8 @@ def test_no_study_is_begun_with_an_option_that_is_refused(
 ) -> None:
     assert hipo(*GENERATE, "-o", "run").code == 0
     assert hipo("review", "serve", "run", "--all", *options).code == 2
-    assert "nobody has reviewed run yet" in hipo("review", "agreement", "run").err
+    told = hipo("review", "agreement", "run").err
+    assert "nobody has reviewed run yet\n  hipo review serve run begins a study" in told
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ def test_a_cell_that_is_never_accepted_is_given_up_and_named(
     result = generate("--policy", "none.yaml")
     assert result.code == 1
     assert "given up, asked for again and again in vain: veracity Manner" in result.err
+    assert "see why with: hipo verdict run ID;" in result.err
     shown = " ".join(hipo("runs", "show", "run").out.split())
     assert (
         "hipo verdict run ID; a larger -n allows more cases where all were played, a larger"

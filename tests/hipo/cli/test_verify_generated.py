@@ -119,6 +119,7 @@ def test_generation_that_runs_out_of_cases_says_so(hipo: Hipo, tmp_path: Path) -
     assert result.code == 1
     assert "same command" not in result.err
     assert "all of 3 cases played, 0 dialogues accepted" in result.err
+    assert "see why with: hipo verdict run ID;" in result.err
     shard = hipo("generate", "quick.yaml", "--model", "offline/rules", "-n", "3", "--accepted",
                  "2", "--policy", "none.yaml", "--shard", "1/3", "-o", "part")  # fmt: skip
     assert "all of 1 case played, 0 dialogues accepted" in shard.err
@@ -135,6 +136,7 @@ def test_a_run_of_which_nothing_is_accepted_is_not_told_to_play_more(
     )  # fmt: skip
     assert told.code == 1
     assert "dialogues was accepted" in told.err
+    assert "see why with: hipo verdict run ID;" in told.err
     assert "another --policy or a review by people may accept some" in " ".join(told.err.split())
     assert "larger -n" not in told.err
 
