@@ -75,8 +75,8 @@ class Batcher:
             log: of its batches.
             ledger: its budget.
             stop: its stop.
-            notice: is told of batches that are sent and that end.
-            warn: is told of outages.
+            notice: is told of batches that end, and of those that are left.
+            warn: is told of batches that are waited for, and of outages.
             writing: says whether answers are being written down: who waits for that asks next.
             rules: when a batch is sent and how often it is asked about.
             waits: how long an endpoint is waited for.
@@ -85,6 +85,7 @@ class Batcher:
         self._ledger = ledger
         self._stop = stop
         self._notice = notice
+        self._warn = warn
         self._writing = writing
         self._rules = rules or BatchRules()
         self._waits = waits or WaitRules()
@@ -224,7 +225,7 @@ class Batcher:
         count = sum(not w.line.done() for journey in journeys for w in journey.waiting.values())
         if count:
             self._stop.gives_way = True
-            self._notice(
+            self._warn(
                 f"{self._stop.reason}; waiting for {plural(count, 'request')} in batches that are"
                 " paid; Ctrl-C leaves them at the provider"
             )
@@ -307,6 +308,7 @@ class Batcher:
                 self._stop,
                 self._rules,
                 self._notice,
+                self._warn,
                 f"{provider.name}/{request.model}",
                 provider.base_url or "",
             )

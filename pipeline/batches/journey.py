@@ -328,7 +328,7 @@ class Journey:
         since = ""
         if row is not None and row.submitted_at is not None:
             since = f" since {in_words(max(0.0, around.clock() - row.submitted_at))}"
-        around.notice(
+        around.warn(
             f"{around.model}: a batch of {plural(size, 'request')} is at the provider{since} ({remote});"
             " Ctrl-C leaves it there, and the same command picks it up"
         )

@@ -49,6 +49,8 @@ class Surroundings:
     """Of the run."""
     rules: BatchRules
     notice: Callable[[str], None]
+    warn: Callable[[str], None]
+    """Is told of a batch that is waited for, also where people asked for quiet."""
     model: str
     """``provider/model``."""
     base_url: str

@@ -66,6 +66,9 @@ def test_what_lies_at_the_provider_is_shown_and_given_up_by_a_command(
     assert hipo("runs", "drop-batches", "run").out == "0 requests given up\n"
     again = generate(asked)
     assert (again.code, "was killed" in again.err) == (0, False)
+    waited_for = again.err.splitlines()  # -q
+    assert len(waited_for) == 2
+    assert all("a batch of 4 requests is at the provider (" in line for line in waited_for)
     assert [len(batch.requests) for batch in wire_server.batches.made] == [4, 4, 4]
     assert rows(RUN, lost) == [(4, 1)]
 

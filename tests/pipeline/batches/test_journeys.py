@@ -145,7 +145,7 @@ class Case:
         )  # fmt: skip
         around = Surroundings(
             cast("Any", provider), calls, cast("Any", log), Stop(), BatchRules(),
-            self.notices.append, "openai/rules", "http://there", clock=lambda: provider.now,
+            self.notices.append, self.notices.append, "openai/rules", "http://there", clock=lambda: provider.now,
         )  # fmt: skip
         line: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         waiting = WaitingRequest(cast("Any", None), b"", Reservation(1, 0.1, 10, None), line)
