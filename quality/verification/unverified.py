@@ -68,8 +68,8 @@ class VerificationSetup:
     """How many the dialogues are from."""
     retry_unreadable: bool = False
     """Whether judges whose answer could not be read are asked again."""
-    together: bool = False
-    """Whether the judges of a dialogue are asked at once, since what they are asked waits for batches."""
+    gathers: bool = False
+    """Whether what judges are asked waits for a batch, so that all of a dialogue are asked at once."""
 
     def config(self, arm: str) -> str:
         """Return the fingerprint of the judges and rules that the dialogues of an arm meet."""

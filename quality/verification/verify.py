@@ -124,7 +124,7 @@ class Verification:
             raise task.flags
         setup, judgements = self._setup, list[Judgement]()
         asked = [partial(self._heard, seat, task, epoch) for seat, epoch in task.seats]
-        heard = await each(asked, together=setup.together)
+        heard = await each(asked, together=setup.gathers)
         for one in heard:
             if isinstance(one, ProviderError):
                 raise one

@@ -59,6 +59,8 @@ class EndpointPool:
             sender: makes what requests are sent with, from a provider and a timeout in seconds;
                 None sends each at once.
         """
+        self.gathers = False
+        """Whether what any of its clients by now is asked waits for a batch."""
         self.in_flight: InFlight = {} if in_flight is None else in_flight
         self._limits = limits
         # Where a model refuses everything, the run ends before the first of its cases fails.
@@ -74,7 +76,9 @@ class EndpointPool:
     def client(self, arm: str, uses: Mapping[str, ModelUse]) -> Client:
         """Return a client that asks these models by role, and whose calls ``arm`` pays for."""
         endpoints = {role: self.endpoint(use) for role, use in uses.items()}
-        return Client(self._link, endpoints, arm, self.in_flight)
+        client = Client(self._link, endpoints, arm, self.in_flight)
+        self.gathers = self.gathers or client.gathers
+        return client
 
     def endpoint(self, use: ModelUse) -> Endpoint:
         """Return the endpoint of a model whose provider is open."""

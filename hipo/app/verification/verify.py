@@ -264,16 +264,17 @@ def verification_of(
         notice(anew_in_words(anew))
     store.add_materials(judge_material(ready.panels, ready.prompts))
     store.add_materials([policy_material(ready.policy, ready.gates)])
+    judges = seat_judges(ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool)
     setup = VerificationSetup(
         store.judgements,
         scheme=scheme,
         scenario_of=ready.material.scenario_as_told,
-        judges=seat_judges(ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool),
+        judges=judges,
         checks=GateChecks.of(ready.gates, scheme, encoder),
         policy=ready.policy,
         scenarios=len(ready.material.scenario_names),
         retry_unreadable=retry_unreadable,
-        together=ready.recipe.limits.batch,
+        gathers=pool.gathers,
     )
     return Verification(setup, stop, on_progress)
 

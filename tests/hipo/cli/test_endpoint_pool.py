@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from hipo.app.models import endpoints as endpoint_pool
 from hipo.app.models.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.models.resolution import ModelUse
+from pipeline.endpoints.endpoint import Sender
 from pipeline.recipes.recipe import Limits
 from pipeline.spending.budget import Ledger
 from pipeline.stopping.stop import Stop
@@ -66,3 +68,32 @@ async def test_one_endpoint_serves_whoever_asks_alike(built: list[Counted], tmp_
         pool = EndpointPool(limits, providers, link, print)
         assert pool.endpoint(same) is pool.endpoint(use("a", "http://one/v1"))
         assert pool.endpoint(same) is not pool.endpoint(other)
+
+
+@dataclass
+class Sends:
+    takes_permit: bool
+
+
+@pytest.mark.anyio
+async def test_models_are_asked_together_where_what_one_is_asked_waits_for_a_batch(
+    built: list[Counted], tmp_path: Path
+) -> None:
+    here, away = use("a", "http://here/v1"), use("b", "http://away/v1")
+    async with providers_for([here, away], Limits()) as providers:
+        with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
+            link = local_run(Limits(), store.calls, Ledger(), Stop())
+        senders = iter([Sends(takes_permit=True), Sends(takes_permit=False)])
+        pool = EndpointPool(
+            Limits(batch=True),
+            providers,
+            link,
+            print,
+            sender=lambda *_: cast("Sender", next(senders)),
+        )
+        assert not pool.client("", {"judge": here}).gathers
+        assert (
+            not pool.gathers
+        )  # as when all judges are in this process, though the recipe has batches
+        assert pool.client("", {"judge": here, "other": away}).gathers
+        assert pool.gathers
