@@ -175,10 +175,15 @@ class PriceTable:
     ) -> None:
         """Look prices up in ``tables``, the first that knows a model wins.
 
-        ``factors``: by provider, what share of its prices it takes.
+        ``factors``: by provider, what share of its prices it takes in batches.
         """
         self._tables = tables
         self._factors = factors or {}
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether these are prices of requests that travel in batches."""
+        return bool(self._factors)
 
     @classmethod
     def load(cls, path: Path | None = None, *, batch: bool = False) -> PriceTable:

@@ -65,6 +65,8 @@ class AcceptedCosts:
     judged: bool
     """Whether judging is in the costs; else what is generated is accepted."""
     models: tuple[ModelCosts, ...]
+    in_batches: bool = False
+    """Whether the prices are those of requests in batches."""
 
     def at(self, share: AcceptedShare) -> AcceptedCosts:
         """Return the same where another share is accepted."""
@@ -153,7 +155,8 @@ def accepted_costs(
         for name, price, in_use in _candidates(generators, prices)
     ]
     rows.sort(key=lambda row: (not row.in_use, row.cost_usd or 0.0, row.model))
-    return AcceptedCosts(ASSUMED, judging is not None, tuple(rows)).at(share)
+    judged, in_batches = judging is not None, prices.in_batches
+    return AcceptedCosts(ASSUMED, judged, tuple(rows), in_batches).at(share)
 
 
 def _played(

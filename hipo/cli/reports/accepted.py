@@ -52,7 +52,8 @@ def accepted_as_text(costs: AcceptedCosts) -> str:
     title = f"{number(UTTERANCES)} accepted utterances would cost ({_basis(costs)}):"
     hidden = len(costs.models) - len(shown)
     more = f"; {plural(hidden, 'more model')}: --format json" if hidden else ""
-    note = f"({judges}list prices, nothing from a cache{more})"
+    prices = "prices of batches" if costs.in_batches else "list prices"
+    note = f"({judges}{prices}, nothing from a cache{more})"
     return "\n".join([title, columns(header, rows), note])
 
 

@@ -121,6 +121,16 @@ def test_own_prices_go_before_those_that_ship(told: Any, tmp_path: Path) -> None
     assert row(costs, "openai/mine")["cost_usd"] == pytest.approx(2 * used)
 
 
+def test_prices_of_batches_are_told_as_such(told: Any, hipo: Hipo) -> None:
+    whole, half = (told(*more)["accepted_utterances"] for more in ((), ("--batch",)))
+    for model in ("openai/gpt-4o-mini", "openai/gpt-4o"):
+        cost = row(half, model)["cost_usd"]
+        assert cost == pytest.approx(row(whole, model)["cost_usd"] / 2)
+    text = hipo("generate", "small.yaml", "-o", "run", "--batch", "--dry-run").out
+    assert "(prices of batches, nothing from a cache" in text
+    assert "list prices" not in text
+
+
 def test_a_run_that_is_there_says_what_share_is_accepted(hipo: Hipo, told: Any) -> None:
     offline = ("--model", "offline/rules", "--verify")
     before = told(*offline)["accepted_utterances"]
