@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol, TypeVar
 
+from pipeline.calls.asking import each
 from pipeline.calls.records import CallContext, ParsedSample
 from pipeline.playing.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stopping.rules import UNREADABLE_AT_FIRST, StopRules
@@ -28,6 +30,10 @@ _log = logger("evaluate")
 
 class OnceAsker(Protocol):
     """Asks one model, and gives its answer as it came."""
+
+    @property
+    def gathers(self) -> bool:
+        """Whether questions wait for a batch: those that need no other's answer belong into one."""
 
     async def ask_once(self, question: Question[T], ctx: CallContext) -> ParsedSample[T]:
         """Return an answer, readable or not.
@@ -138,12 +144,11 @@ class Evaluation:
     async def work(self, job: EvaluationJob) -> ReadReply:
         """Ask every question about the item."""
         prompts, item = job.task.prompts, job.item.asked
-        explained = []
-        for explanation in prompts.explain(item):
-            reply = await self._ask(job, explanation.question, "explain")
-            explained.append(explanation.found(reply.text))
+        steps = prompts.explain(item)
+        told = await self._ask_each(job, [step.question for step in steps], "explain")
+        explained = [step.found(reply.text) for step, reply in zip(steps, told, strict=True)]
         questions = prompts.questions(item, draw=job.seat.draw, explained=explained)
-        replies = [await self._ask(job, asked.question, "label") for asked in questions]
+        replies = await self._ask_each(job, [asked.question for asked in questions], "label")
         return read_replies(questions, replies)
 
     async def record(self, job: EvaluationJob, result: ReadReply) -> None:
@@ -164,6 +169,13 @@ class Evaluation:
             content = {"options": _options(job)}
         answer = StoredAnswer(job.item.id, FAILED, job.epoch, failure.code, failure.reason, content)
         await self._answers.finish(seat, answer, failure.traceback)
+
+    async def _ask_each(
+        self, job: EvaluationJob, questions: Iterable[Question[object]], purpose: str
+    ) -> list[Replied]:
+        """Ask questions that need no answer of each other."""
+        calls = [partial(self._ask, job, question, purpose) for question in questions]
+        return await each(calls, together=self._clients[job.seat.model].gathers)
 
     async def _ask(self, job: EvaluationJob, question: Question[T], purpose: str) -> Replied:
         seat = job.seat

@@ -23,13 +23,13 @@ class BatchEstimate:
     """How often batches are waited for."""
 
     rounds: float
-    """Questions that a dialogue of the slowest arm asks one after the other, on average."""
+    """Questions that a dialogue of the slowest arm, or an item, asks one after the other, on average."""
     longest_rounds: float
-    """The same of the longest dialogue of the plan, for which a run waits in any case."""
+    """The same of the longest of the plan, for which a command waits in any case."""
     most_rounds: float
     """... where every step of its strategy is needed; repairs come on top."""
     waves: int
-    """How often all places for live dialogues are filled."""
+    """How often all places for live dialogues or items are filled."""
 
     @property
     def usual_hours(self) -> float:
@@ -38,14 +38,15 @@ class BatchEstimate:
         return max(of_all, math.ceil(self.longest_rounds)) * USUAL_HOURS
 
 
-def judging_batches(rounds: int, dialogues: int) -> BatchEstimate:
-    """Return how long judges or jurors take in batches.
+def labelling_batches(rounds: int, count: int) -> BatchEstimate:
+    """Return how long models that label take in batches.
 
     Args:
-        rounds: questions about a dialogue that wait for each other; all others are asked at once.
-        dialogues: those that are judged.
+        rounds: questions about a dialogue or item that wait for each other; all others are asked at
+            once.
+        count: how many dialogues or items there are for one model.
     """
-    waves = max(1, math.ceil(dialogues / LIVE_JOBS))  # foils may be all that is left
+    waves = max(1, math.ceil(count / LIVE_JOBS))  # foils may be all that is left
     return BatchEstimate(rounds, rounds, rounds, waves)
 
 

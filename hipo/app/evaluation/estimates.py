@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from hipo.app.estimates.batches import BatchEstimate, labelling_batches
 from hipo.app.estimates.budget_coverage import Coverage, covered_share
 from hipo.app.estimates.playing import BYTES_PER_TOKEN, total_cost
 from hipo.app.evaluation.carried import carried_answers
@@ -15,6 +17,7 @@ from hipo.app.evaluation.identity import check_folder
 from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.app.options.values import Resume
 from pipeline.providers.protocol import Usage
+from pipeline.providers.registry import PROVIDERS
 from pipeline.store.answers import AnswerLog, EvaluationSeat
 from pipeline.store.evaluation_store import EvaluationStore, Identity
 from prompts.question import Question
@@ -62,6 +65,8 @@ class EvaluationEstimate:
     """Requests of an earlier start in batches that are not used yet; they are counted once more here."""
     budget: Coverage | None = None
     """How far the budget reaches; None without one, or where nothing costs."""
+    batches: BatchEstimate | None = None
+    """How often batches are waited for; None where nothing travels in batches."""
 
     @property
     def calls(self) -> int:
@@ -100,7 +105,23 @@ def estimate_evaluation(
             longest = max(longest, _longest(rounds))
             lines += [_line(ready, task, rounds, model, answers) for model in ready.plan.models]
     found = EvaluationEstimate(len(ready.items.items), tuple(lines), at_providers)
-    return replace(found, budget=_coverage(ready, found, longest, spent))
+    return replace(
+        found, budget=_coverage(ready, found, longest, spent), batches=_batches(ready, found)
+    )
+
+
+def _batches(ready: ReadyEvaluation, found: EvaluationEstimate) -> BatchEstimate | None:
+    """Return how long it takes in batches: whatever needs no other answer is asked at once."""
+    if not ready.settings.limits.batch:
+        return None
+    left: Counter[str] = Counter()
+    for line in found.lines:
+        if PROVIDERS.get(ready.uses[line.model].spec.provider).batches:
+            left[line.model] += line.answers
+    asked = {line.mode for line in found.lines if left[line.model] and line.answers}
+    if not asked:
+        return None
+    return labelling_batches(2 if "two-phase" in asked else 1, max(left.values()))
 
 
 def _longest(rounds: Sequence[_AskingRound]) -> int:

@@ -8,7 +8,7 @@ from hipo.app.evaluation.evaluate import ModelsEvaluated
 from hipo.app.evaluation.plan import ReadyEvaluation
 from hipo.cli.evaluate.scores import all_scores_as_text
 from hipo.cli.reports.budget_coverage import coverage_in_words
-from hipo.cli.reports.estimate import at_providers_as_text
+from hipo.cli.reports.estimate import at_providers_as_text, batches_as_json, batches_as_text
 from hipo.cli.reports.run import charges_in_words, spending_as_json
 from hipo.cli.terminal.console import columns, dollars, number, one_line, plain, reasons
 from scenarios.plural import plural
@@ -29,7 +29,7 @@ def estimate_as_json(estimate: EvaluationEstimate) -> dict[str, object]:
     lie at providers in batches and are counted once more; ``budget``: how far it reaches, null
     without one or where nothing costs: an object with ``budget_usd``, ``budget_tokens``,
     ``spent_usd``, ``spent_tokens``, ``share`` of what is still to be paid for and ``answers``, about how
-    many that is; ``note``: what the estimate rests on.
+    many that is; ``batches``: what ``hipo generate --dry-run`` says there, of items; ``note``: what the estimate rests on.
     """
     covered, limits = estimate.budget, "budget_usd budget_tokens spent_usd spent_tokens share"
     fields = "model task mode answers present calls prompt_tokens completion_tokens cost_usd"
@@ -37,6 +37,7 @@ def estimate_as_json(estimate: EvaluationEstimate) -> dict[str, object]:
     return plain(
         estimate, "items calls tasks cost_usd at_providers", tasks=tasks,
         budget=covered and plain(covered, limits, answers=covered.dialogues),
+        batches=batches_as_json(estimate.batches),
         note=evaluation_estimates.NOTE,
     )  # fmt: skip
 
@@ -49,7 +50,7 @@ def estimate_as_text(estimate: EvaluationEstimate, ready: ReadyEvaluation) -> st
          dollars(line.cost_usd)]
         for line in estimate.lines
     ]  # fmt: skip
-    covered = estimate.budget
+    covered, batches = estimate.budget, estimate.batches
     header = [
         "model", "task", "mode", "answers", "there", "calls", "prompt tokens", "answer tokens",
         "cost",
@@ -66,6 +67,7 @@ def estimate_as_text(estimate: EvaluationEstimate, ready: ReadyEvaluation) -> st
             "",
             f"in all {plural(estimate.calls, 'call')}, {dollars(estimate.cost_usd)}",
             *([coverage_in_words(covered, estimate.answers, "answer")] if covered else ()),
+            *([batches_as_text(batches, "item", repaired=False)] if batches else ()),
             "",
             *([at_providers_as_text(estimate.at_providers), ""] if estimate.at_providers else ()),
             f"({evaluation_estimates.NOTE})",

@@ -106,17 +106,19 @@ def batches_as_json(batches: BatchEstimate | None) -> dict[str, object] | None:
     return plain(batches, "rounds longest_rounds most_rounds waves usual_hours")
 
 
-def batches_as_text(batches: BatchEstimate) -> str:
-    """Say how often batches are waited for, and for how long."""
+def batches_as_text(
+    batches: BatchEstimate, what: str = "dialogue", *, repaired: bool = True
+) -> str:
+    """Say how often each ``what`` waits for batches, and for how long; ``repaired``: repairs come on top."""
     waves = "" if batches.waves == 1 else f", {batches.waves:,} times as not all go at once"
     one = batches.most_rounds == 1
-    rounds = f"{batches.rounds:.3g} round{'' if one else 's'} for a dialogue"
+    rounds = f"{batches.rounds:.3g} round{'' if one else 's'} for {'an' if what == 'item' else 'a'} {what}"
     if not batches.rounds == batches.longest_rounds == batches.most_rounds:
         rounds += (
             f", {batches.longest_rounds:.3g} for the longest, {batches.most_rounds:.3g} at most"
         )
     return (
-        f"in batches: {rounds}, and repairs on top{waves}; some {batches.usual_hours:,.0f} h where a"
+        f"in batches: {rounds}{', and repairs on top' if repaired else ''}{waves}; some {batches.usual_hours:,.0f} h where a"
         f" batch is back within {USUAL_HOURS:.0f} h, and it may take {MOST_HOURS:.0f}"
     )
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from hipo.app.estimates.batches import judging_batches
+from hipo.app.estimates.batches import labelling_batches
 from hipo.app.estimates.judging import estimate_judging
 from hipo.app.estimates.judging_estimate import JudgingEstimate
 from hipo.app.models.resolution import ModelUse
@@ -111,7 +111,7 @@ def print_estimate(
     batches = None
     if overrides.batch and planned.calls:
         most = max(judge.dialogues for judge in planned.judges)
-        batches = judging_batches(planned.rounds, most)
+        batches = labelling_batches(planned.rounds, most)
     if output_format == "json":
         more = {"batches": batches_as_json(batches), "at_providers": at_providers}
         write_json({**judging_as_json(planned), **more})

@@ -211,7 +211,7 @@ def test_models_are_evaluated_in_batches_and_picked_up_after_an_interrupt(
     done = evaluate(asked, "--batch", "--format", "json")
     assert done.code == 0
     sent = [len(batch.requests) for batch in wire_server.batches.made]
-    assert sent == [evaluated] * 4  # the questions of an item build on one another
+    assert sent == [evaluated]  # all four questions of every item
     assert done.data["calls"] == sum(sent)
     assert wire_server.count == 0
 
@@ -225,13 +225,36 @@ def test_the_estimate_of_an_evaluation_tells_of_what_lies_at_the_provider(
     assert data["at_providers"] == evaluated
 
 
+@pytest.mark.parametrize(("mode", "rounds"), [("zero-shot", 1), ("two-phase", 2)])
+def test_the_estimate_of_an_evaluation_in_batches_says_how_often_they_are_waited_for(
+    asked: Hipo, wire_server: WireServer, mode: str, rounds: int
+) -> None:
+    wire_server.answer = first_option
+    command = ("evaluate", "gold", "--task", "hipo-utterance-paper", "--mode", mode, "-n", "8",
+               "-m", "openai/one", "-m", "offline/judge", "-o", "results", "--batch")  # fmt: skip
+    told = asked(*command, "--dry-run", option="--base-url")
+    assert (
+        f"in batches: {rounds} round{'s' * (rounds > 1)} for an item; some {rounds} h" in told.out
+    )
+    planned = asked(*command, "--dry-run", "--format", "json").data["batches"]
+    assert (planned["longest_rounds"], planned["waves"], planned["usual_hours"]) == (
+        rounds,
+        1,
+        rounds,
+    )
+    assert asked(*command, "--no-page", "-q").code == 0
+    assert len(wire_server.batches.made) == rounds
+    done = asked(*command, "--dry-run", "--format", "json").data
+    assert (done["calls"], done["batches"]) == (0, None)
+
+
 def test_what_an_evaluation_has_at_the_provider_can_be_given_up(
     asked: Hipo, hipo: Hipo, wire_server: WireServer, evaluated: int
 ) -> None:
     dropped = hipo("runs", "drop-batches", "results")
     assert (dropped.code, dropped.out) == (0, f"{evaluated} requests given up\n")
     assert evaluate(asked).code == 0
-    assert wire_server.count == 4 * evaluated
+    assert wire_server.count == evaluated
 
 
 def test_runs_of_shards_are_merged_with_what_they_have_at_the_provider(
