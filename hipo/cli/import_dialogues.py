@@ -144,7 +144,8 @@ def _table_as_text(brought: ImportedTable) -> str:
     if brought.aside:
         listed = ", ".join(brought.aside)
         lines.append(f"not in the run, for the scheme does not have them: {listed}")
-    return "\n".join([*lines, f"next: hipo agreement {typed_path(brought.folder)}"])
+    following = "agreement" if brought.annotators > 1 else "qc"
+    return "\n".join([*lines, f"next: hipo {following} {typed_path(brought.folder)}"])
 
 
 def _as_text(imported: ImportedRun) -> str:

@@ -86,7 +86,8 @@ def agreement(
         how: how intervals are bootstrapped; 2,000 times from seed 42 if None.
 
     Raises:
-        UsageError: there is no such file, map, run, annotator or column, or a package is missing.
+        UsageError: there is no such file, map, run, annotator or column, no item has two answers, or
+            a package is missing.
     """
     mine, theirs = read_selection(of), None if other is None else read_selection(other)
     if mine == theirs:
@@ -101,6 +102,8 @@ def agreement(
         raise _nothing(annotated, lacking)
     scheme = annotated.scheme
     answers = selected(scheme, annotated.annotations(), mine)
+    if theirs is None:
+        _check_shared(annotated, answers, mine)
     against = None if theirs is None else selected(scheme, annotated.annotations(), theirs)
     groups = annotated.groups(by)
     return AgreementReport(
@@ -121,6 +124,30 @@ def _nothing(annotated: Annotated, kinds: Sequence[str]) -> UsageError:
         f"{annotated.sources[0]} holds no annotation of kind {' or '.join(kinds)}",
         f"there are: {given}; choose with --of KIND[:WHO]" if given else "nothing is labelled",
     )
+
+
+def _check_shared(annotated: Annotated, answers: Sequence[Answer], of: AnnotationSelection) -> None:
+    """Raise where nobody labelled what somebody else did: every figure would be undefined."""
+    first: dict[tuple[str, str], str] = {}
+    for answer in answers:
+        if first.setdefault((answer.item, answer.dimension), answer.annotator) != answer.annotator:
+            return
+    annotators = sorted({answer.annotator for answer in answers})
+    if len(annotators) > 1:
+        told = f"no item has answers of two annotators: {', '.join(annotators)} share none"
+    else:
+        told = f"{annotators[0] if annotators else of} is alone: agreement takes two annotators"
+    others = dict.fromkeys(
+        f"{count.kind}:{count.who}"
+        for count in annotated.counts
+        if count.kind != of.kind or of.who not in ("", count.who)
+    )
+    hint = "give the answers of others, too"
+    if others:
+        hint = f"compare with others by --with KIND[:WHO]; there are: {', '.join(others)}"
+    elif annotated.table is not None:
+        hint += ", or see whether the columns are what the table is read by (--map)"
+    raise UsageError(f"{annotated.sources[0]}: {told}", hint)
 
 
 def _comparisons(

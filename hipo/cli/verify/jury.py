@@ -108,8 +108,11 @@ def jury_as_text(done: Verified, labels: JuryLabels) -> str:
             said = ", ".join(f"{label or 'unreadable'} {count:,}" for label, count in ranked)
             lines.append(f"  {dimension}: {said}")
     run = typed_path(done.folder)
-    compared = f"hipo agreement {run} --of juror"
+    compared = []
     if any(name in STORED_COMMITMENT for of_juror in labels.values() for name in of_juror):
-        compared = f"hipo metrics strategic {run}, or {compared}"
-    lines += ["", so_far(done.state), f"compare them with: {compared}"]
+        compared.append(f"hipo metrics strategic {run}")
+    if len(labels) > 1:
+        compared.append(f"hipo agreement {run} --of juror")
+    told = ", or ".join(compared) or "the labels of another --juror"
+    lines += ["", so_far(done.state), f"compare them with: {told}"]
     return "\n".join(lines)

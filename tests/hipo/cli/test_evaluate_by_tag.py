@@ -57,8 +57,8 @@ def test_power_in_a_column_of_a_table_is_a_part_of_the_items(hipo: Hipo) -> None
     export = ("export", "read", "--any", "--to", "benchmark", "-o", "set")
     assert hipo(*export).code == 0
     assert asked(hipo, "set", "again") == found
-    by_tag = hipo("agreement", "read", "--by", "tag", "--json", "-").data
-    assert {group["group"] for group in by_tag["groups"]} >= {"peer", "low-to-high"}
+    command = ("agreement", "read", "--with", "adjudicated", "--by", "tag", "--json", "-")
+    assert {some["group"] for some in hipo(*command).data["pairs"]} >= {"peer", "low-to-high"}
 
 
 def test_scenes_of_the_library_are_told_apart_by_power(hipo: Hipo) -> None:

@@ -228,7 +228,7 @@ def test_a_run_that_lacks_the_scheme_of_its_jurors_says_so(hipo: Hipo, run: Path
 def test_what_jurors_can_be_compared_by_is_told(hipo: Hipo, run: Path) -> None:
     task = ("--juror-scheme", "cei", "--juror-task", "cei-emotion")
     felt = hipo("verify", "made", "--juror", "offline/judge", *task)
-    assert "compare them with: hipo agreement made --of juror" in felt.out
+    assert "compare them with: the labels of another --juror" in felt.out
     heard = hipo("verify", "made", "--juror", "offline/judge")
     assert "compare them with: hipo metrics strategic made, or" in heard.out
 
@@ -241,7 +241,7 @@ def test_commitments_by_another_scheme_are_not_said_to_have_strategic_metrics(
     task = ("--juror-scheme", "mine.yaml", "--juror-task", "cobra-juror")
     heard = hipo("verify", "made", "--juror", "offline/judge", *task)
     assert "mine.commitment" in heard.out
-    assert "compare them with: hipo agreement made --of juror" in heard.out
+    assert "compare them with: the labels of another --juror" in heard.out
     assert hipo("metrics", "strategic", "made").code == 2
 
 
@@ -291,8 +291,7 @@ def test_states_of_a_scheme_that_a_run_has_mixed_are_told(
     mine.write_text(mine.read_text().replace("version: 1\n", "version: 2\n", 1))
     with RunStore.open(run) as store:  # as in a run that was merged of two
         store.add_materials([juror_scheme_item(load_scheme("mine.yaml"))])
-    told = hipo("agreement", "made", "--of", "juror")
-    assert told.code == 0
+    told = hipo("agreement", "made", "--of", "juror", "--with", "juror:offline/judge")
     assert "jurors were asked by several states of the scheme mine" in told.err
 
 

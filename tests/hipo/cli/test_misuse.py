@@ -167,6 +167,30 @@ def test_a_file_without_a_row_says_what_a_table_is(
     )
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("u1,Lin,4\nu2,Lin,5\n", "Lin is alone: agreement takes two annotators"),
+        ("u1,Lin,4\nu2,Ada,5\n", "no item has answers of two annotators: Ada, Lin share none"),
+    ],
+)
+def test_without_two_answers_of_one_item_there_is_no_table_of_undefined_figures(
+    hipo: Hipo, tmp_path: Path, rows: str, told: str
+) -> None:
+    (tmp_path / "answers.csv").write_text(f"item,annotator,politeness\n{rows}")
+    result = hipo("agreement", "answers.csv")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: answers.csv: {told}\n")
+
+
+def test_a_judge_alone_is_told_who_else_labelled_the_run(hipo: Hipo) -> None:
+    assert hipo(*GENERATE, "--verify", "--judge", "offline/judge", "-o", "run", "-q").code == 0
+    result = hipo("agreement", "run", "--of", "external")
+    assert (result.code, result.out) == (2, "")
+    assert "run: offline/judge is alone: agreement takes two annotators" in result.err
+    assert "--with KIND[:WHO]; there are: declared:responder, self:offline/judge" in result.err
+
+
 def test_a_long_cell_of_scores_is_told_with_its_line(hipo: Hipo, tmp_path: Path) -> None:
     assert hipo(*GENERATE, "-o", "run").code == 0
     (tmp_path / "scores.csv").write_text(f"{SCORES}{'m' * 200_000},veracity,1,3,4\n")
