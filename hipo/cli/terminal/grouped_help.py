@@ -1,4 +1,4 @@
-"""What all commands share: a help with headings, and a bound on numbers.
+"""What all commands share: a help with headings, a bound on numbers, and options that are given once.
 
 Options stand under headings, the rare ones only where all are asked for.
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from copy import copy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -19,6 +20,7 @@ from typer.exceptions import TyperException
 
 from hipo.app.options.groups import OptionGroup
 from scenarios.errors import UsageError
+from scenarios.located import shortened
 from scenarios.terms import LARGEST
 
 if TYPE_CHECKING:
@@ -57,15 +59,48 @@ class GroupedCommand(TyperCommand):
         """Read the command line; what is wrong with it says whose help to look at.
 
         Where no option is rare, ``--help`` shows all of them, and ``--help-all`` is the same.
+
+        Raises:
+            UsageError: an option that takes one name or file has two.
         """
         if not any(map(_is_rare, super().get_params(ctx))):
             args = ["--help" if one == "--help-all" else one for one in args]
         try:
-            return super().parse_args(ctx, args)
+            left = super().parse_args(ctx, list(args))
         except TyperException as error:
             if getattr(error, "ctx", ctx) is None:
                 error.ctx = ctx  # type: ignore[attr-defined]
             raise
+        self._check_given_once(ctx, args)
+        return left
+
+    def _check_given_once(self, ctx: Context, args: list[str]) -> None:
+        """Raise for an option with two different names or files that takes one.
+
+        Of two numbers the last counts, as in other programs: nobody means both.
+        """
+        parser = self.make_parser(ctx)
+        single = [
+            param
+            for param in self.params
+            if isinstance(param, TyperOption)
+            and not (param.is_flag or param.multiple)
+            and isinstance(ctx.params.get(param.name or ""), str | Path)
+        ]
+        for param in single:
+            collecting = copy(param)
+            collecting.multiple = True
+            collecting.add_to_parser(parser, ctx)
+        given, _, _ = parser.parse_args(args=list(args))
+        for param in single:
+            values = list(dict.fromkeys(given.get(param.name, ())))
+            if len(values) > 1:
+                found = " and ".join(shortened(value) for value in values)
+                in_one = f", as {','.join(values)}" if "," in (param.metavar or "") else ""
+                raise UsageError(
+                    f"{param.opts[0]} is given more than once, and takes one value: found {found}",
+                    f"give it once{in_one}",
+                )
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command.

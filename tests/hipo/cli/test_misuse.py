@@ -191,6 +191,29 @@ def test_a_judge_alone_is_told_who_else_labelled_the_run(hipo: Hipo) -> None:
     assert "--with KIND[:WHO]; there are: declared:responder, self:offline/judge" in result.err
 
 
+@pytest.mark.parametrize(
+    ("command", "found", "advice"),
+    [
+        (("agreement", "run", "--of", "human", "--of=external"),
+         "--of is given more than once, and takes one value: found 'human' and 'external'", "once"),
+        (("generate", "-ma", "--model", "b"), "--model is given more than once", "give it once"),
+        (("metrics", "strategic", "t.csv", "--by", "a", "--by", "b"), "'a' and 'b'", "as a,b"),
+    ],
+)  # fmt: skip
+def test_of_two_values_of_an_option_the_first_is_not_dropped_without_a_word(
+    hipo: Hipo, command: tuple[str, ...], found: str, advice: str
+) -> None:
+    result = hipo(*command)
+    assert result.code == 2
+    assert found in result.err
+    assert advice in result.err
+
+
+def test_the_same_name_twice_is_one_and_a_number_replaces_that_before(hipo: Hipo) -> None:
+    told = hipo(*GENERATE, "-n", "3", "-q", "-q", "-o", "run", "-o", "run", "--dry-run")
+    assert (told.code, told.out.startswith("3 cases, ")) == (0, True)
+
+
 def test_a_long_cell_of_scores_is_told_with_its_line(hipo: Hipo, tmp_path: Path) -> None:
     assert hipo(*GENERATE, "-o", "run").code == 0
     (tmp_path / "scores.csv").write_text(f"{SCORES}{'m' * 200_000},veracity,1,3,4\n")
