@@ -122,10 +122,11 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
         state = store.state()
         kept = read_quota_of(store.materials())
     is_whole = not missing and plan is not None and kept is None
+    shards = () if is_whole else _shards(sources)
     return MergedRun(
         output, tuple(folders), merged, state.generated, sum(state.failed.values()), missing, begun,
-        () if is_whole else _missing_shards(sources),
-        (*merged.notes, *_outside_notes(outside, folders[0]), *review_notes(merged), *_quota_notes(sources, kept), *left_notes(state.batches)),
+        _missing_shards(shards),
+        (*_mixture_notes(shards), *merged.notes, *_outside_notes(outside, folders[0]), *review_notes(merged), *_quota_notes(sources, kept), *left_notes(state.batches)),
     )  # fmt: skip
 
 
@@ -253,15 +254,29 @@ def _outside_notes(dialogues: int, first: Path) -> Iterator[str]:
         )
 
 
-def _missing_shards(sources: Sequence[_MergeSource]) -> tuple[str, ...]:
-    """Return the shards of each division of the plan that no run is of."""
+def _shards(sources: Sequence[_MergeSource]) -> tuple[Shard, ...]:
+    """Return the shards that the runs are of, those of one division of the plan beside each other."""
     there = {Shard.parse(text) for source in sources for text in source.shards}
+    return tuple(sorted(there, key=lambda shard: (shard.of, shard.index)))
+
+
+def _missing_shards(there: Sequence[Shard]) -> tuple[str, ...]:
+    """Return the shards of each division of the plan that no run is of."""
     return tuple(
         str(shard)
-        for of in sorted({shard.of for shard in there})
+        for of in dict.fromkeys(shard.of for shard in there)
         for shard in (Shard(index, of) for index in range(1, of + 1))
         if shard not in there
     )
+
+
+def _mixture_notes(there: Sequence[Shard]) -> Iterator[str]:
+    """Say where the runs are shards of several divisions of the plan."""
+    if len({shard.of for shard in there}) > 1:
+        yield (
+            f"the runs divide the plan in different ways (shards {', '.join(map(str, there))}): a case may"
+            " be in several of them, and for what is missing the shards of one division are enough"
+        )
 
 
 def _copy_exports(folders: Sequence[Path], draft: Path, output: Path) -> None:

@@ -94,6 +94,17 @@ def test_what_is_missing_is_told_and_played_by_the_same_command_without_a_shard(
         assert (store.state().generated, store.state().state) == (9, "finished")
 
 
+def test_shards_of_different_divisions_are_told_before_what_is_missing(tmp_path, shards, capsys):
+    half = str(tmp_path / "half")
+    assert run([*PLAN, "--shard", "1/2", "-o", half]) == 0
+    capsys.readouterr()
+    assert run(["runs", "merge", shards[1], half, "-o", str(tmp_path / "merged")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    mixture = next(i for i, line in enumerate(lines) if "(shards 1/2, 2/3)" in line)
+    assert "the shards of one division are enough" in lines[mixture]
+    assert lines[mixture + 1] == "no run is of shard 2/2, 1/3, 3/3"
+
+
 def test_dialogues_of_another_plan_are_told(tmp_path, shards, capsys):
     other = shard(tmp_path / "other", 2, "--turns", "2")
     told = merge_json(capsys, shards[0], other, "-o", str(tmp_path / "merged"))
