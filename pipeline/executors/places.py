@@ -15,7 +15,7 @@ MOST_IDLE = 3
 """So many workers in a row may end before one dialogue has ended in them, until none is started in
 their place."""
 LEAVE_S = 5.0
-"""Seconds from the end of the stream to the end of the process; then it is killed."""
+"""Seconds from the end of the stream to the end of the process, where nothing is left to be sent."""
 REFUSED = 2
 """Exit code of a worker that cannot build its players, as would no other; it has said why."""
 _ADVICE = "see above what the workers printed, or play in one process: leave --workers out"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipeline.executors.driver import Driver
-from pipeline.executors.places import LEAVE_S, kept_going
+from pipeline.executors.places import kept_going
 from pipeline.processors import processors
 from pipeline.search_path import module_path
 
@@ -21,7 +21,13 @@ _STDERR = 2
 
 @asynccontextmanager
 async def worker_processes(
-    driver: Driver, port: int, command: Sequence[str], count: int, notice: Callable[[str], None]
+    driver: Driver,
+    port: int,
+    command: Sequence[str],
+    *,
+    count: int,
+    notice: Callable[[str], None],
+    leave_s: float,
 ) -> AsyncIterator[None]:
     """Keep ``count`` workers running; one that ends before its time is replaced.
 
@@ -34,9 +40,10 @@ async def worker_processes(
         command: starts a worker, behind the path of this interpreter.
         count: how many.
         notice: is told of a worker that ends before its time.
+        leave_s: seconds that a worker has to end in when the run is over; then it is killed.
     """
     places = [
-        _WorkerPlace(f"{number}", driver, port, command, _environment(count))
+        _WorkerPlace(f"{number}", driver, port, command, _environment(count), leave_s)
         for number in range(1, count + 1)
     ]
     async with kept_going(driver, {place.name: place.run for place in places}, notice):
@@ -52,6 +59,7 @@ class _WorkerPlace:
     port: int
     command: Sequence[str]
     environment: Mapping[str, str]
+    leave_s: float
 
     async def run(self) -> int:
         """Run one worker until it ends; return its exit code, below 0 for a signal."""
@@ -75,7 +83,7 @@ class _WorkerPlace:
         except asyncio.CancelledError:
             # It has been told to end; nobody waits for it any longer than for that.
             try:
-                await asyncio.wait_for(process.wait(), LEAVE_S)
+                await asyncio.wait_for(process.wait(), self.leave_s)
             except TimeoutError:
                 kill()
                 await process.wait()

@@ -24,7 +24,7 @@ from pipeline.executors.model_pools import (
     PoolAway,
     PooledModel,
 )
-from pipeline.executors.places import LEAVE_S, REFUSED, kept_going
+from pipeline.executors.places import REFUSED, kept_going
 from pipeline.executors.ray_addresses import listening, unusable
 from pipeline.executors.ray_tokens import mode_of, token_shown
 from pipeline.search_path import module_path
@@ -239,6 +239,7 @@ async def ray_workers(
     count: int,
     notice: Callable[[str], None],
     pools: Mapping[str, Pool],
+    leave_s: float,
 ) -> AsyncIterator[None]:
     """Keep ``count`` workers running somewhere in a cluster; one that dies is replaced.
 
@@ -250,6 +251,7 @@ async def ray_workers(
         count: how many.
         notice: is told of a worker that dies.
         pools: what workers ask instead of loading models.
+        leave_s: seconds that a worker is waited for when the run is over.
     """
     task = cluster.ray.remote(max_retries=0, num_cpus=cluster.cpu_share(count))(run_worker)
 
@@ -258,7 +260,7 @@ async def ray_workers(
         try:
             await reference
         except asyncio.CancelledError:
-            await asyncio.wait([asyncio.ensure_future(_ended(reference))], timeout=LEAVE_S)
+            await asyncio.wait([asyncio.ensure_future(_ended(reference))], timeout=leave_s)
             raise
         except cluster.ray.exceptions.RayTaskError as error:
             return REFUSED if isinstance(error.cause, UsageError) else 1

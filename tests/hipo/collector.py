@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,15 @@ class Collector(ThreadingHTTPServer):
         self.spans: list[tuple[str, ...]] = []
         """Service, name, and the ids of a span, its parent and its trace."""
         self.url = ""
+        self.busy_s = 0.0
+        """So long it takes nothing, from the moment at which it was first asked to."""
+        self.asked_at: float | None = None
+
+    def is_busy(self) -> bool:
+        """Whether it takes nothing at the moment."""
+        if self.asked_at is None:
+            self.asked_at = time.monotonic()
+        return time.monotonic() < self.asked_at + self.busy_s
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -29,6 +39,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = ExportTraceServiceRequest()
         request.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.server.is_busy():
+            self.send_error(503)
+            return
         for resource in request.resource_spans:
             (service,) = (
                 a.value.string_value

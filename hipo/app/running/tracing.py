@@ -14,14 +14,16 @@ from scenarios.log import logger
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 EXPORTER = "OTEL_TRACES_EXPORTER"
+SENT_IN_S = 30.0
+"""So long a process may take to send what was traced: an exporter tries again where a collector is busy."""
 _KNOWN = ("otlp", "console")
 _ours: list[Any] = []
 """The provider that was set here: a process takes one alone, and may have several runs, as Ray's have."""
 _log = logger("tracing")
 
 
-def _is_asked_for() -> bool:
-    """Whether the environment names somewhere to send spans to."""
+def spans_are_sent() -> bool:
+    """Return whether the environment names somewhere to send spans to."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     chosen = os.environ.get(EXPORTER, "").strip()
@@ -36,7 +38,7 @@ def exporting_spans() -> Iterator[None]:
     sets everything up itself. The exporter and the provider read their own variables, such as
     ``OTEL_SERVICE_NAME`` and ``OTEL_EXPORTER_OTLP_HEADERS``.
     """
-    if not _is_asked_for():
+    if not spans_are_sent():
         yield
         return
     names = [name.strip() for name in os.environ.get(EXPORTER, "otlp").split(",")]
@@ -59,7 +61,7 @@ def exporting_spans() -> Iterator[None]:
     try:
         yield
     finally:
-        current.force_flush()
+        current.force_flush(round(1_000 * SENT_IN_S))
 
 
 def _provider(names: Sequence[str]) -> Any:

@@ -9,6 +9,7 @@ from functools import partial
 
 from hipo.app.preparation.players import embeds
 from hipo.app.preparation.prepared import Prepared
+from hipo.app.running.tracing import SENT_IN_S, spans_are_sent
 from hipo.app.workers.material import material_of
 from hipo.app.workers.wanted import MOST_WORKERS, RayWorkers, check_sent_at_once
 from hipo.app.workers.worker import run_worker
@@ -23,6 +24,7 @@ from pipeline.executors.model_pools import (
     open_encoder,
     open_local_model,
 )
+from pipeline.executors.places import LEAVE_S
 from pipeline.executors.processes import worker_processes
 from pipeline.executors.ray import ray_cluster, ray_pools, ray_workers
 from pipeline.executors.worker_session import SILENT_S, SILENT_WITH_PLUGINS_S
@@ -97,6 +99,7 @@ async def connected_workers(
         )
     silent_s = SILENT_WITH_PLUGINS_S if prepared.config.plugins else SILENT_S
     driver = Driver(material_of(prepared), notice, silent_s=silent_s)
+    leave_s = SENT_IN_S if spans_are_sent() else LEAVE_S
     if isinstance(workers, RayWorkers):
         async with ray_cluster(workers.address) as cluster:
             port = await driver.listen(cluster.host)
@@ -107,12 +110,13 @@ async def connected_workers(
                 gpus=workers.gpus_per_model,
             )
             async with ray_workers(
-                cluster, driver, port, run_worker, count=count, notice=notice, pools=pools
-            ):
+                cluster, driver, port, run_worker, count=count, notice=notice, pools=pools,
+                leave_s=leave_s,
+            ):  # fmt: skip
                 yield WorkerConnections(prepared, driver)
         return
     port = await driver.listen()
-    async with worker_processes(driver, port, COMMAND, count, notice):
+    async with worker_processes(driver, port, COMMAND, count=count, notice=notice, leave_s=leave_s):
         yield WorkerConnections(prepared, driver)
 
 

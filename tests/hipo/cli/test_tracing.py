@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hipo.app.workers import processes
 from hipo.cli.main import run
 from tests.forked import command, forked
 from tests.hipo.collector import Collector, collecting
@@ -30,16 +31,32 @@ def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedP
     return forked(command, [*COMMAND, *options], folder, {**clean, **variables})
 
 
-@pytest.mark.parametrize(
-    "options",
-    [(), pytest.param(("--workers", "1"), marks=pytest.mark.slow)],
-    ids=" ".join,
-)
 def test_a_collector_gets_each_dialogue_with_its_calls(
-    options: tuple[str, ...], tmp_path: Path, collector: Collector
+    tmp_path: Path, collector: Collector
 ) -> None:
-    done = hipo(tmp_path, *options, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    done = hipo(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     assert (done.returncode, done.stderr) == (0, "")
+    assert_whole(collector)
+
+
+def without_patience(arguments: Sequence[str]) -> None:
+    """Run a command that kills its workers at once where they have nothing to send."""
+    processes.LEAVE_S = 0.0  # of this process alone
+    command(arguments)
+
+
+@pytest.mark.slow
+def test_workers_have_the_time_that_a_busy_collector_takes(
+    tmp_path: Path, collector: Collector
+) -> None:
+    collector.busy_s = 1.0
+    told = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    done = forked(without_patience, [*COMMAND, "--workers", "2"], tmp_path, told)
+    assert done.returncode == 0
+    assert_whole(collector)
+
+
+def assert_whole(collector: Collector) -> None:
     dialogues = {
         span: trace for _, name, span, _, trace in collector.spans if name == "generate dialogue"
     }
