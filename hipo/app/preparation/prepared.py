@@ -64,6 +64,8 @@ class Prepared:
     """What is taken from the run although other things are installed now, in words."""
     new: tuple[str, ...] = ()
     """What is installed by now and would be selected, and is not in the run, in words."""
+    redrawn: str = ""
+    """Whether other labels are wanted than in the dialogues of the run, in one line; or nothing."""
     left_out: str = ""
     """Which facts are not played because names are real, in one line; or nothing."""
     packs: Mapping[str, int] = field(default_factory=dict)
@@ -87,7 +89,8 @@ class Prepared:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What there is to say before anything is played, a line each."""
-        return tuple(line for line in (self.going_on, self.left_out, self._part) if line)
+        lines = (self.going_on, self.redrawn, self.left_out, self._part)
+        return tuple(line for line in lines if line)
 
     @property
     def _part(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hipo.app.options.values import Resume, check_named
@@ -9,6 +10,7 @@ from hipo.app.preparation.prepared import Prepared, prepare
 from hipo.app.preparation.remaining import begun_for_quota, remaining
 from hipo.app.runs.folders import check_output
 from hipo.app.runs.old_runs import bring_up_to_date
+from hipo.app.runs.redrawn import redrawn_in_words
 from pipeline.recipes.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION, differences, joined
 from pipeline.run_material import load_material
@@ -63,7 +65,8 @@ def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") ->
             "choose another folder with -o, undo the change, leave the option out (what is stored "
             f"in the run is used), or go on regardless with --resume always ({after})",
         )
-    return prepared
+    with RunStore.open(folder, readonly=True) as store:
+        return replace(prepared, redrawn=redrawn_in_words(prepared, store))
 
 
 def _then(before: RunIdentity, now: RunIdentity) -> str:

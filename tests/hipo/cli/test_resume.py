@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.tactics import draws
 from tests.hipo.cli.conftest import Hipo
 from tests.pipeline.integration.command import Hipo as Process
 from tests.wire.server import WireServer
@@ -39,6 +40,22 @@ def test_a_changed_configuration_is_refused_with_what_differs(
     assert "--resume always" in result.err
     assert ("play all dialogues anew" in result.err) == (change in NEW_ARMS)
     assert (tmp_path / "run" / "run.sqlite").read_bytes() == before
+
+
+def test_wanted_labels_that_are_drawn_otherwise_than_before_are_told(
+    offline: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    balanced = ("--tactics", "balanced", "-o", "run")
+    assert offline(*balanced, "-n", "2", "-q").code == 0
+    told = "going on with other wanted labels than the dialogues that are there had"
+    assert told not in offline(*balanced, "-n", "4").err  # a larger plan draws alike
+    drawn = draws._uniform
+    monkeypatch.setattr(draws, "_uniform", lambda seed, *of: drawn(seed + 1, *of))
+    later = offline(*balanced, "-n", "6")
+    assert (later.code, told in later.err) == (0, True)
+    assert offline(*balanced, "-n", "14", "-q").code == 0
+    assert told not in offline(*balanced, "-n", "16").err  # of the last ones nothing differs
+    assert told not in offline("--tactics", "balanced", "-o", "new", "-n", "2").err
 
 
 def test_a_model_at_another_address_plays_anew_what_is_there(hipo: Hipo) -> None:
