@@ -95,8 +95,9 @@ def opened(path: Path, hint: str = "", *, within: Path | None = None) -> Iterato
     except (OSError, RuntimeError, ValueError) as error:
         raise unreadable(path, error, hint) from None
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            found = "something that is no regular file"
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            found = "a folder" if stat.S_ISDIR(mode) else "something that is no regular file"
             raise _refused(shown_path(path), found, "a file", hint)
         with os.fdopen(handle, "rb", closefd=False) as file:
             yield file

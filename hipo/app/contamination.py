@@ -52,6 +52,9 @@ def compare_sets(
     if clean is not None:
         _check_target(clean)
     rows, held_out = row_set(checked, checked.name), row_set(reference, reference.name)
+    for one in (rows, held_out):
+        if next(iter(one.rows()), None) is None:
+            raise UsageError(f"{one.name}: holds no row", "give data sets with rows in them")
     embed = embedding_for_neighbours(embedding_model, notice) if embeddings else None
     if embed is not None:
         on_embedding()

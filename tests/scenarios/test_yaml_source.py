@@ -184,7 +184,7 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     fifo = tmp_path / "fifo.yaml"
     os.mkfifo(fifo)
     assert "no regular file" in file_refusal(fifo)
-    assert "no regular file" in file_refusal(tmp_path)
+    assert "found a folder, expected a file" in file_refusal(tmp_path)
     assert "no such file" in file_refusal(tmp_path / "absent.yaml")
     loop = tmp_path / "loop.yaml"
     loop.symlink_to(loop)

@@ -119,8 +119,13 @@ def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions
     """
     _check_mode(store.folder, material, options)
     _check_dimension(material.scheme, options)
+    name = options.name or options.mode
+    if "/" in name and all(name != begun.id for begun in store.studies.all()):
+        raise UsageError(
+            f"{name!r} cannot be the name of a study", "files are named after it: leave / out"
+        )
     study = store.studies.begin(
-        options.name or options.mode,
+        name,
         options.mode,
         per_item=options.per_item,
         seed=options.seed,

@@ -117,4 +117,9 @@ def locate_run(name: str) -> Path:
             )
     names = [folder.name for folder in runs_in(RUNS)]
     hint = suggestion(name, names, listing="runs here") or "list them with: hipo runs"
+    if Path(name).exists():
+        found = (
+            "a folder that holds no run" if Path(name).is_dir() else "a file, and a run is a folder"
+        )
+        raise UsageError(f"{name} is {found}", hint)
     raise UsageError(f"there is no run {name!r}: neither a folder nor a name under ./{RUNS}", hint)

@@ -51,9 +51,9 @@ _RESUME = typer.Option(
 MOST_PLAYED = 10_000
 """Dialogues of a preview or a pilot, which keeps nothing: they are in memory."""
 _PREVIEW = typer.Option(
-    0,
+    None,
     "--preview",
-    min=0,
+    min=1,
     max=MOST_PLAYED,
     metavar="N",
     help="Play N dialogues, print them, keep nothing.",
@@ -97,7 +97,7 @@ def generate(
     resume: Resume = _RESUME,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Play failed cases again."),
     dry_run: bool = DRY_RUN,
-    preview: int = _PREVIEW,
+    preview: int | None = _PREVIEW,
     verify: bool = _VERIFY,
     until: Until,
     pilot: int | None = _PILOT,

@@ -76,6 +76,9 @@ def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMA
                 f"put --format behind {ctx.invoked_subcommand}, and name a run by its folder",
             )
         return
+    if folder != RUNS and not folder.is_dir():
+        found = "is a file, not a folder" if folder.exists() else "is not there"
+        raise UsageError(f"{folder} {found}", "name the folder that runs are in with --dir")
     states = [(child, _state(child)) for child in runs_in(folder)]
     if output_format == "json":
         write_json([_as_json(child, state) for child, state in states])

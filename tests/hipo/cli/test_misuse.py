@@ -168,6 +168,43 @@ def test_a_file_without_a_row_says_what_a_table_is(
 
 
 @pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("show", "folder"), "error: folder is a folder that holds no run\n"),
+        (("verify", "file.csv"), "error: file.csv is a file, and a run is a folder\n"),
+        (("agreement", "folder"), "error: folder: found a folder, expected a file\n"),
+        (("runs", "--dir", "nowhere"), "error: nowhere is not there\n"),
+        (("runs", "--dir", "file.csv"), "error: file.csv is a file, not a folder\n"),
+        (
+            ("generate", "-m", "offline/rules", "--preview", "0", "-o", "run"),
+            "--preview: found '0'",
+        ),
+        (("contamination", "empty.jsonl", "rows.jsonl"), "error: empty.jsonl: holds no row\n"),
+        (("contamination", "rows.jsonl", "empty.jsonl"), "error: empty.jsonl: holds no row\n"),
+    ],
+    ids=lambda value: " ".join(value[:3]) if isinstance(value, tuple) else "",
+)
+def test_what_is_of_another_kind_is_called_what_it_is_and_nothing_is_made(
+    hipo: Hipo, tmp_path: Path, command: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.csv").write_text(PLAIN)
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "rows.jsonl").write_text('{"text": "Six words are enough for this."}\n')
+    before = sorted(tmp_path.iterdir())
+    result = hipo(*command)
+    assert (result.code, result.out, told in result.err) == (2, "", True)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_study_is_not_named_like_a_path(hipo: Hipo) -> None:
+    assert hipo(*GENERATE, "-o", "run").code == 0
+    refused = hipo("review", "serve", "run", "--all", "--study", "a/b")
+    assert (refused.code, "'a/b' cannot be the name of a study" in refused.err) == (2, True)
+    assert "nobody has reviewed run yet" in hipo("review", "agreement", "run").err
+
+
+@pytest.mark.parametrize(
     ("rows", "told"),
     [
         ("u1,Lin,4\nu2,Lin,5\n", "Lin is alone: agreement takes two annotators"),

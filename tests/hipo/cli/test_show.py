@@ -64,6 +64,7 @@ def test_runs_are_listed_with_state_and_cost(hipo: Hipo, run: str) -> None:
     text = hipo("runs").out
     assert "trial" in text
     assert "$0.00" in text
+    Path("elsewhere").mkdir()
     assert "no runs in elsewhere" in hipo("runs", "--dir", "elsewhere").out
 
 
