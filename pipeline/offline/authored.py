@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import listed
@@ -14,7 +14,7 @@ from pipeline.offline.lexicon import words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.staging import Cast, says, staged_scene
-from pipeline.offline.tactics import LIE, VERACITY
+from pipeline.offline.tactics import LIE, UNTOUCHED, VERACITY
 from pipeline.offline.wording import sentences
 from scenarios.lines.model import StageLine
 from scenarios.wording import content_stems
@@ -111,6 +111,8 @@ def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapp
     label that has too many lines is given up for those that have too few, and no other one is. To a
     question that does not need the fact everything is None, and says so.
     """
+    if not cast.needs_the_fact(asked.last("INITIATOR")):
+        weights = {label: weights[label] for label in (UNTOUCHED, LIE) if label in weights}
     own, _ = _unsaid(asked, cast, {})
     firsts = cast.first_lines(asked.last("INITIATOR"))
     if not own or not firsts:
@@ -133,6 +135,18 @@ def weighed(asked: ActorRequest, cast: Cast, weights: Mapping[str, int]) -> Mapp
     if given_up <= 0 or not missing:
         return {has: 1}
     return {has: kept * sum(missing.values()), **{k: v * given_up for k, v in missing.items()}}
+
+
+def within_reach(asked: ActorRequest, cast: Cast | None) -> ActorRequest:
+    """Return a request that wants no way to manipulate a fact which the standing question does not need.
+
+    Whatever leaves such a fact alone is None, in however vague words and however far from the question.
+    """
+    if cast is None or cast.needs_the_fact(asked.last("INITIATOR")):
+        return asked
+    if asked.wanted.get(VERACITY, LIE) in (LIE, UNTOUCHED):
+        return asked
+    return replace(asked, wanted={**asked.wanted, VERACITY: UNTOUCHED})
 
 
 def keeping_to(weights: Mapping[str, int], *, lies: bool) -> Mapping[str, int]:

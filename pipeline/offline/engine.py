@@ -14,6 +14,7 @@ from pipeline.offline.authored import (
     has_unsaid,
     keeping_to,
     weighed,
+    within_reach,
 )
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.initiating import ask
@@ -80,9 +81,10 @@ def _json(value: dict[str, object]) -> str:
 def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str, object]:
     """Answer as the one who knows: an utterance, the goal as assigned, a label per dimension."""
     goal = asked.line("Your goal", "Goal")
+    cast = cast_of(asked, goal)
+    asked = within_reach(asked, cast)
     named = labels_wanted(asked, goal)
     wanted = {**named, **asked.declared, **asked.wanted}
-    cast = cast_of(asked, goal)
     scene = read_scene(asked, cast)
     weights: Mapping[str, int] = veracity_weights(goal_mark(goal), detailed=scene.detailed)
     weights = weighed(asked, cast, weights) if cast else weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.offline.authored import has_unsaid
+from pipeline.offline.authored import has_unsaid, within_reach
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import Slots, listed, realise
 from pipeline.offline.phrases import tidy
@@ -36,9 +36,10 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
     draft = asked.draft
     if not draft:
         raise PromptNotUnderstood("line 'Utterance: ...' under '# The draft'")
+    cast = cast_of(asked, asked.line("Your goal", "Goal"))
+    asked = within_reach(asked, cast)
     declared = asked.declared
     dimensions = [f.name.removesuffix(_CARRIED) for f in asked.fields if f.name.endswith(_CARRIED)]
-    cast = cast_of(asked, asked.line("Your goal", "Goal"))
     wanted = {**{k: v for k, v in declared.items() if k == VERACITY}, **asked.wanted}
     authored = cast is not None and cast.line_of(draft) is not None
     fixed = Dice(hash_texts((draft, *sorted(declared.values()))))

@@ -151,6 +151,10 @@ class Cast:
         """Whether a line answers the hard question, which can be answered in full without its fact."""
         return line.answers == HARD_QUESTION and line.fact in self.scene.lines.needless
 
+    def needs_the_fact(self, question: str) -> bool:
+        """Whether a full answer to a question needs the fact, as far as was written of the hard one."""
+        return not (self.asks_outright(question) and self.fact in self.scene.lines.needless)
+
     def _kinds(self, question: str) -> tuple[str, ...]:
         if any(says(question, hard) for hard in self.scene.hard_questions):
             return (HARD_QUESTION,)

@@ -11,7 +11,7 @@ from pipeline.offline.reading import ActorRequest, AnswerKey
 Value = str | float | list[str]
 
 INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
-AFFECT, LIE = "Affect", "Quality"
+AFFECT, LIE, UNTOUCHED = "Affect", "Quality", "None"
 _UNTRUE = "Of this your fact makes untrue"
 _WEIGHTS: dict[str, dict[str, int]] = {
     INTENTION: {"Inform": 42, "Convince": 30, "Motivate": 15, "Affect": 13},

@@ -343,3 +343,21 @@ def test_a_lie_in_other_words_answers_the_hard_question_and_not_beside_it(actors
         others += [text for text in drafts if line_of(text, LINES.responder) is None]
     assert others
     assert not [text for text in others if "first owner" in text or "airbag" in text]
+
+
+@pytest.mark.parametrize("fact", LINES.needless)
+@pytest.mark.parametrize("goal", [DECEPTION, DISCREET])
+def test_nothing_is_manipulated_of_a_fact_that_the_question_does_not_need(actors, goal, fact):
+    """'It was in my cellar', as Relevance, of a car that has driven farther than its clock says."""
+    for label in ("Quantity", "Relevance", "Manner", "None"):
+        for question in (HARD, *(line.text for line in LINES.initiator if line.again)):
+            history = (*OPENING[:2], ("initiator", question))
+            wanted = (("veracity", label),)
+            asked = actors.responder(view_of(goal, fact), history, wanted)
+            found = {
+                label.value
+                for seed in range(4)
+                for label in answered(asked, seed).tactic
+                if label.dimension == "veracity"
+            }
+            assert found == {"None"}, label
