@@ -42,9 +42,10 @@ _NO_REFUSAL = re.compile(
     r"it (?:is a pity|hurts|must)|be\b)\b"
 )
 _REPORTED = re.compile(
-    r"\b(?:have|has) (?:not |always )?(?:talked|told|said|kept|stayed|left|been|given)\b|\bthan i am telling\b"
+    r"\b(?:have|has) (?:not |always )?(?:talked|told|said|kept|stayed|left|been|given)\b|\bthan i am telling\b|"
+    r"\b(?:is not done|one does not)\b|\beverybody's ears\b"
 )
-"""That something was kept back is a report; a refusal is of now and later."""
+"""That something was kept back is a report, and so is what people do not do; a refusal is of now and later."""
 _SORRY = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry), ")
 _TAG = re.compile(
     r",? (?:is|are|was|were|do|does|did|have|has|can|will|would|should|shall)(?: not)? (?:it|you|they|he|she|i|we)\?$"
