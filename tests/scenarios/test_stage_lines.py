@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import product
 
@@ -103,6 +104,15 @@ def test_no_line_stands_in_two_of_the_sets() -> None:
     assert not runs[0] & runs[1]
     assert not runs[0] & runs[2]
     assert not runs[1] & runs[2]
+
+
+def test_an_apology_for_not_answering_is_politeness_unless_it_is_all_feeling() -> None:
+    """'I feel bad, yeah, leaving you with a blank line there', to inform."""
+    felt = re.compile(r"\b(?:hate|rotten|awful|ashamed|feel bad|cry|hurts|pains|shames|grieves)\b")
+    for scenario, lines in stages():
+        for line in lines.responder:
+            if [*line.labels.values()] == ["Inform", "None", "Expressives"]:
+                assert not felt.search(line.text), (scenario.id, line.text)
 
 
 def test_topics_to_turn_to_touch_no_fact_and_answer_no_question() -> None:

@@ -105,6 +105,8 @@ def test_a_plain_lie_or_detail_gives_no_reason_and_strengthens_nothing() -> None
         lines = spoken_stage_lines(entry.template)
         for detail in lines.details if lines else ():
             assert not words("strong") & set(detail.text.lower().split()), detail.text
+        for claim in lines.in_own_words.values() if lines else ():
+            assert not re.search(r"\bnot one\b|\bnobody ever\b|\bso much as\b", claim), claim
 
 
 def test_how_long_a_line_is_tells_little_of_its_label() -> None:
@@ -367,3 +369,21 @@ def test_what_leads_up_to_an_answer_is_not_its_act() -> None:
                 assert not leads.search(line), line
     refused = (listed("asides", "onwards", before, "refused") for before in ("told", "vague"))
     assert not [lead for leads in refused for lead in leads if re.search("stop|no more", lead)]
+
+
+def test_a_statement_of_feeling_shows_no_feeling_of_the_speaker_in_a_clause_of_its_own() -> None:
+    """'You've every right to be upset that I won't answer that, and I feel awful', as a statement."""
+    own = re.compile(
+        r"\b(?:hurts|upsets|makes) me\b|\bI (?:do )?(?:feel|hate|wish)\b|me (?:in tears|good)\b"
+    )
+    for by_act in load("feelings").values():
+        assert not [line for line in by_act.get("Representatives", ()) if own.search(line)]
+
+
+def test_what_tells_something_does_not_refuse_to_tell_more() -> None:
+    """'It began at the back, and I hereby close the case': who will tell no more refuses, by the steps."""
+    closing = re.compile(r"\bclos(?:e|ed|ing)\b|\blast word on\b|\bdropping\b")
+    for veracity in ("Quantity", LIE):
+        assert not [
+            line for line in listed("cores", veracity, "Declarations") if closing.search(line)
+        ]
