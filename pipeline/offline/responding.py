@@ -303,7 +303,8 @@ def speak_on(line: str, scene: Scene, tactic: Tactic, dice: Dice) -> str:
 def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str, ...]]:
     """Return one realisation, and in lower case its core without a way in and what stands around slots.
 
-    What goes with a change of subject comes before it: there the last sentence is the head sentence.
+    What goes with a change of subject comes before it: there the last sentence is the head sentence. No
+    word that carries meaning stands in both sentences, where there is another second one.
     """
     template, closers = dice.pick(phrasings(tactic, scene) or [("", ())])
     slots = scene.slots(tactic.intention)
@@ -312,6 +313,8 @@ def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, tuple[str,
         closers = ()
     if tactic.intention == INFORM and dice.chance(_BESIDE):
         closers = second_sentences(tactic, scene)
+    said = content_stems(core)
+    closers = tuple(one for one in closers if not said & content_stems(one)) or closers
     closer = fill(dice.pick(closers), slots, dice) if closers else ""
     register = scene.manner.register
     if tactic.veracity == CHANGE and closer:

@@ -86,6 +86,14 @@ def test_no_line_has_more_than_two_sentences(said):
         assert 1 <= sentences <= 2, answered["utterance"]
 
 
+def test_two_sentences_share_no_word_that_carries_meaning(said):
+    """'I hate keeping that from you. I'd hate it if you were disappointed in me.'"""
+    for _, declared, answered in said:
+        first, *second = re.split(r"(?<=[.?!]) ", answered["utterance"])
+        if declared["veracity"] != "Quantity":
+            assert not content_stems(first) & content_stems(" ".join(second)), (first, second)
+
+
 def test_no_line_refers_to_a_thing_cut_out_of_the_fact(said):
     """'The word union had something to do with the microphone in the roof.'"""
     common = content_stems(" ".join(_without_slots()))
