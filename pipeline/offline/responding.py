@@ -25,7 +25,9 @@ from scenarios.lines.model import StageLine
 from scenarios.wording import content_stems
 
 _DRAWS = 20
-"""Ways to say a line that are drawn, of which one is said."""
+"""Ways to say a line that are drawn at most, of which one is said."""
+_NEAR = 10
+"""How far a line may be from the length aimed at; see :func:`_off`."""
 _TAKING_UP = 3
 """By how much more of them are drawn where one is looked for that names what the question is about."""
 _SHORTEST, _SPREAD = 64, 21
@@ -250,24 +252,28 @@ def second_sentences(tactic: Tactic, scene: Scene) -> tuple[str, ...]:
 def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
     """Realise a tactic in one or two sentences nobody has said before in the conversation.
 
-    How long they are is drawn whatever they are to do: of some ways to say it the nearest to that length
-    is said, so that length tells little of a label.
+    How long they are is drawn whatever they are to do: the first way to say it that comes near that length
+    is said, so that length tells little of a label. The very nearest would be the same few phrases again
+    and again, whose lengths tell what they do.
     """
     length = _SHORTEST + dice.below(_SPREAD) + dice.below(_SPREAD)
-    draws = _DRAWS * (_TAKING_UP if scene.takes_up else 1)
-    realised = [_realised(scene, tactic, dice) for _ in range(draws)]
-    unsaid = [
-        (text, parts)
-        for text, parts in realised
-        if text not in scene.said and not _named_twice(scene.issues, text)
-    ]
-    fresh = [text for text, parts in unsaid if not _repeated(text, parts, scene.said)]
-    options = fresh or [text for text, _ in unsaid]
+    fresh: list[str] = []
+    unsaid: list[str] = []
+    for _ in range(_DRAWS * (_TAKING_UP if scene.takes_up else 1)):
+        text, parts = _realised(scene, tactic, dice)
+        if text in scene.said or _named_twice(scene.issues, text):
+            continue
+        unsaid.append(text)
+        if not _repeated(text, parts, scene.said):
+            fresh.append(text)
+            named = not scene.takes_up or names_any(scene.issues, text)
+            if named and _off(text, length) <= _NEAR:
+                return text
+    options = fresh or unsaid
     if scene.takes_up:
         options = [text for text in options if names_any(scene.issues, text)] or options
     if options:
         return min(options, key=lambda text: _off(text, length))
-    text = realised[0][0]
     while text in scene.said:  # a very long conversation has used up the others
         text = f"Again, {text[:1].lower()}{text[1:]}"
     return text

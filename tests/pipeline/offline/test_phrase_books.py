@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from statistics import mean
 
 from pipeline.offline.dice import Dice
 from pipeline.offline.grammar import around_slots, listed
@@ -14,7 +13,7 @@ from pipeline.offline.lexicon import load, words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.rationales import Reasons
 from pipeline.offline.responding import Scene, phrasings, second_sentences, speak
-from pipeline.offline.tactics import ACT, INTENTION, LIE, REPERTOIRE, VERACITY, Tactic
+from pipeline.offline.tactics import ACT, LIE, REPERTOIRE, VERACITY, Tactic
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import spoken_stage_lines
 from tests.unsaid import nobody_says
@@ -107,20 +106,6 @@ def test_a_plain_lie_or_detail_gives_no_reason_and_strengthens_nothing() -> None
             assert not words("strong") & set(detail.text.lower().split()), detail.text
         for claim in lines.in_own_words.values() if lines else ():
             assert not re.search(r"\bnot one\b|\bnobody ever\b|\bso much as\b", claim), claim
-
-
-def test_how_long_a_line_is_tells_little_of_its_label() -> None:
-    """Lies were longer than other lines."""
-    long: dict[tuple[str, str], list[int]] = {}
-    for why, how, act in product(*REPERTOIRE.values()):
-        tactic = Tactic(why, how, act, "d")
-        for seed in range(12 if phrasings(tactic, SCENE) else 0):
-            text = speak(SCENE, tactic, Dice(seed))
-            for dimension, label in zip(REPERTOIRE, (why, how, act), strict=True):
-                long.setdefault((dimension, label), []).append(len(text))
-    for dimension in (INTENTION, VERACITY, ACT):
-        means = [mean(found) for (name, _), found in long.items() if name == dimension]
-        assert max(means) - min(means) < 9, (dimension, means)
 
 
 def test_the_reason_of_a_lie_says_what_is_false() -> None:

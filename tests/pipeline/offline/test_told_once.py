@@ -120,7 +120,7 @@ def test_what_was_claimed_is_not_claimed_again_in_other_words(actors):
     """'There's never been one letter about that panel.' 'No operator had reported anything before.'"""
     talk = Talk(actors, "cabin_panel", "whistling")
     before = talk.scene(("responder", "I'd rather not say."), ("initiator", talk.angle))
-    assert before.covers == ("none of the operators had reported anything about that panel before",)
+    assert before.covers == ("no operator had reported anything on that panel before",)
     assert not talk.scene(("responder", NEVER_A_LETTER), ("initiator", talk.angle)).covers
 
 
