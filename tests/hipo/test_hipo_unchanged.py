@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "deb4fc7bfcc51ceebeab1ff4dbac20983a0a48d255a39379e7af9d3bb3cc78f6",
+        "3592f52ce72651f48100bd81588c438e5dc1f1304cba88a3b93c2cafe77ac647",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "62d0a820b3d75700c459c09c9ffc9fb0a09ea23b636a8e21299e936e0c36be08",
+        "d20298c8d2623fa61f82ba2e4b4ef25fd9e4959fd527b374d0d8c91fffd05c18",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "22e120d7ae1ecb338ce4f25e29c3b7df461392247b3944375709fb51bd7015f6",
+        "490c3565d883db26bc0325e0ba42911b3a5ded5126807f0e932f50696b39086c",
     ),
 }
 
