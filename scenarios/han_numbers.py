@@ -11,11 +11,15 @@ _SMALL = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "萬": 10_000, "亿": 10**8, "億": 10**8}
 _SIGNS = "".join(_DIGITS)
 _UNITS = "".join([*_SMALL, *_LARGE])
+_FIGURES = r"(?:\d{1,3}(?:,\d{3}){1,3}+|\d++)"
 _NUMBER = re.compile(
-    rf"(?<![期周週拜几幾数數])(?:(?P<figures>\d+(?:\.\d+)?)(?P<unit>[{_UNITS}]++)"
+    rf"(?<![期周週拜几幾数數])(?:(?<!\d)(?P<figures>{_FIGURES}(?:\.\d++)?)(?P<unit>[{_UNITS}]++)"
     rf"|[{_SIGNS}十][{_SIGNS}{_UNITS}]*+)(?![几幾])"
 )
-"""A day of the week has a number in its name, and tells none."""
+"""A day of the week has a number in its name, and tells none.
+
+Figures are looked at once, however many stand in a row: their number is a model's.
+"""
 _VERY = re.compile("十分(?![钟鐘之])")
 _LONGEST = 24
 
@@ -42,7 +46,7 @@ def _value_of(match: re.Match[str]) -> int | None:
     unit = 1
     for sign in match["unit"]:
         unit *= (_SMALL | _LARGE)[sign]
-    return round(float(match["figures"]) * unit)
+    return round(float(match["figures"].replace(",", "")) * unit)
 
 
 def _read(signs: str) -> int | None:

@@ -16,6 +16,7 @@ from scenarios.han_numbers import han_numbers
         ("一亿两千万", {"120000000"}),
         ("一万亿", {"1000000000000"}),
         ("3万块或3.5万元", {"30000", "35000"}),
+        ("1,500万，2019，300万", {"15000000", "3000000"}),
         ("二〇一九年", {"2019"}),
         ("十分钟", {"10"}),
         ("八位，两个人，第三次", {"8"}),
@@ -33,5 +34,6 @@ def test_signs_that_tell_no_one_number_tell_none(text):
     assert han_numbers(text) == frozenset()
 
 
-def test_any_number_of_signs_is_read_at_once():
-    assert han_numbers("三百" * 50_000) == frozenset()
+@pytest.mark.parametrize("signs", ["三百", "1", "1.1", "1,111,"])
+def test_any_number_of_signs_is_read_at_once(signs):
+    assert han_numbers(signs * 50_000) == frozenset()
