@@ -267,7 +267,7 @@ def _value(question: FormField, given: Sequence[str]) -> LabelValue | None:
     """Return the value of a field; None where it is missing or was not on offer."""
     offered = {choice.value for choice in question.choices}
     if question.kind == "many":
-        if list(given) == [c.value for c in question.choices if c.is_alone]:
+        if given and list(given) == [c.value for c in question.choices if c.is_alone]:
             return ()
         chosen = tuple(c.value for c in question.choices if c.value in given and not c.is_alone)
         return chosen if chosen and set(chosen) == set(given) else None

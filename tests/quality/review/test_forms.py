@@ -87,6 +87,8 @@ def test_none_of_several_labels_is_an_answer_that_stands_alone() -> None:
     scheme = MIXED.model_copy(update={"dimensions": (MIXED.dimensions[0], named)})
     (cues,) = sections(scheme, [3], {})[0].fields
     assert [c.is_alone for c in cues.choices] == [False], "a label that is called so is one"
+    of_named = sections(scheme, [3], {}, whole=False)
+    assert read_form(of_named, {}).problems == {"t3.cues": "not answered"}
     asked = sections(MIXED, [3], {}, whole=False)
     sent = {"t3.cues": ["tone", "none of them"], "t3.price": ["1"]}
     assert read_form(asked, sent).problems == {"t3.cues": "not an answer on offer"}
