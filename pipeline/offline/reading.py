@@ -211,10 +211,10 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> ActorRequest:
 
 
 def _task(names: set[str], sections: Mapping[str, str]) -> Task:
-    if "fit" in names or any(name.endswith("_carried") for name in names):
-        return "reflect"
     if names == {"utterance"}:
         return "initiator"
     if "utterance" not in names:
+        if "fit" in names or any(name.endswith("_carried") for name in names):
+            return "reflect"
         raise PromptNotUnderstood("\"utterance\" key in the skeleton under '# Answer format'")
     return "revise" if "Critique" in sections else "responder"

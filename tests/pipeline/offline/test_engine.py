@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.offline.engine import PromptNotUnderstood, answer
+from pipeline.offline.reading import read_prompt
 from tests.unsaid import nobody_says
 
 END = re.compile(r"[.?!](?=\s|$)")
@@ -371,3 +372,10 @@ def test_any_text_in_any_place_is_answered_with_sound_json_or_a_clear_refusal(
         assert "\n" not in found["utterance"]
         if keys == 8 and found["goal"] == DISCREET:
             assert found["veracity"] != "Quality"
+
+
+def test_a_dimension_called_fit_makes_no_critique_of_an_answer(prompts):
+    wanted = prompts.responder("boat", DECEPTION)
+    renamed = [(role, content.replace('"intention"', '"fit"')) for role, content in wanted]
+    assert renamed != wanted
+    assert [read_prompt(messages).task for messages in (wanted, renamed)] == ["responder"] * 2
