@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -57,15 +58,16 @@ def coded_sets(
     Raises:
         UsageError: a reference has what is none of the labels.
     """
-    scored = answers_given(answers, labels, _parts)
-    given = [_parts(answer.answer or "") for answer in scored]
+    parts = partial(_parts, labels=labels)
+    scored = answers_given(answers, labels, parts)
+    given = [parts(answer.answer or "") for answer in scored]
     outside = [not said <= set(labels) for said in given]
     read = [set() if odd else said for said, odd in zip(given, outside, strict=True)]
     unread = [odd or a.answer is None for a, odd in zip(scored, outside, strict=True)]
     return CodedSets(
         tuple(labels),
         scored,
-        _flags([_parts(answer.reference) for answer in scored], labels),
+        _flags([parts(answer.reference) for answer in scored], labels),
         _flags(read, labels),
         np.array(outside, dtype=np.bool_),
         np.array(unread, dtype=np.bool_),
@@ -158,7 +160,7 @@ def _floors(code: CodedSets, counted: Flags) -> tuple[SetFloor, ...]:
     weighed: Counter[str] = Counter()
     for answer, weight in zip(code.answers, code.weights.tolist(), strict=True):
         weighed[answer.reference] += weight
-    commonest = _parts(max(weighed, key=weighed.__getitem__))
+    commonest = _parts(max(weighed, key=weighed.__getitem__), code.labels)
     floors = []
     given: tuple[tuple[Literal["majority", "all labels"], set[str]], ...]
     given = (("majority", commonest), ("all labels", set(code.labels)))
@@ -171,8 +173,9 @@ def _floors(code: CodedSets, counted: Flags) -> tuple[SetFloor, ...]:
     return tuple(floors)
 
 
-def _parts(text: str) -> set[str]:
-    return {part for part in text.split(BAR) if part not in ("", NONE_OF_THEM)}
+def _parts(text: str, labels: Sequence[str]) -> set[str]:
+    """Return the labels that a text joins; "none of them" is one where a label is called so."""
+    return {part for part in text.split(BAR) if part and (part != NONE_OF_THEM or part in labels)}
 
 
 def _flags(sets: Sequence[set[str]], labels: Sequence[str]) -> Flags:

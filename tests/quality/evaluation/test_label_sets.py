@@ -57,6 +57,15 @@ def test_what_could_not_be_read_gives_no_label_and_what_never_came_is_left_out()
     assert (tally.read, tally.unreadable, tally.unknown_labels, tally.failed) == (1, 1, 1, 1)
 
 
+def test_a_label_called_none_of_them_is_one() -> None:
+    labels = ("a", "none of them")
+    pairs = [("none of them", "none of them"), ("a", "none of them")]
+    found = score_sets(KEY, answered(pairs), labels, how=QUICK)
+    assert [(one.label, one.support, one.given) for one in found.classes] == [
+        ("a", 1, 0), ("none of them", 1, 2)
+    ]  # fmt: skip
+
+
 def test_two_floors_need_no_reading() -> None:
     found = score_sets(KEY, answered([("a", "a"), ("a", "a"), ("a | b", "a")]), LABELS, how=QUICK)
     commonest, every = found.floors
