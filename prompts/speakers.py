@@ -59,11 +59,14 @@ class SpeakerPrompts:
         self._plan = plan
         self._words: dict[int, Prompt[str]] = {}
         self._labelled: dict[tuple[RoleKey, int], _LabelledSpeaker] = {}
-        some = self._of(_SOME_ROLE, 0)
+        some = self._prompts_of(_SOME_ROLE, 0, plan=plan)
         self.samples: tuple[Prompt[object], ...] = (
             self._unlabelled(0), some.speak, some.reflect, some.revise,
         )  # fmt: skip
-        """What is hashed of the prompts besides the templates: those of one role."""
+        """What is hashed of the prompts besides the templates: those of one role.
+
+        They plan even where it declares nothing, as they always have: runs are known by the hash.
+        """
 
     def say(self, view: SpeakerView, history: History) -> Question[str]:
         """Ask for the next utterance of somebody whose words are not labelled."""
@@ -121,17 +124,18 @@ class SpeakerPrompts:
         """Return the prompts of a role for turns of so many words at most."""
         if (role, words) not in self._labelled:
             plan = self._plan and self._declares(role)
-            static = {"scheme": speaker_scheme(self._scheme, role), "plan": plan}
-            spoken = speaker_format(self._scheme, role, plan=plan, words=words)
-            critiques = critique_format(
-                self._scheme, dimensions=spoken_dimensions(self._scheme, role)
-            )
-            self._labelled[role, words] = _LabelledSpeaker(
-                make_prompt("speaker", self._templates, spoken, static),
-                make_prompt("speaker_reflect", self._templates, critiques, static),
-                make_prompt("speaker_revise", self._templates, spoken, static),
-            )
+            self._labelled[role, words] = self._prompts_of(role, words, plan=plan)
         return self._labelled[role, words]
+
+    def _prompts_of(self, role: RoleKey, words: int, *, plan: bool) -> _LabelledSpeaker:
+        static = {"scheme": speaker_scheme(self._scheme, role), "plan": plan}
+        spoken = speaker_format(self._scheme, role, plan=plan, words=words)
+        critiques = critique_format(self._scheme, dimensions=spoken_dimensions(self._scheme, role))
+        return _LabelledSpeaker(
+            make_prompt("speaker", self._templates, spoken, static),
+            make_prompt("speaker_reflect", self._templates, critiques, static),
+            make_prompt("speaker_revise", self._templates, spoken, static),
+        )
 
 
 _SOME_ROLE: Final = "speaker"

@@ -147,6 +147,15 @@ def test_who_does_not_know_a_shared_fact_is_told_nothing_of_it():
     assert whole(PROMPTS.responder(view, HISTORY)) == whole(questions()["witness"])
 
 
+def test_a_run_is_known_by_prompts_that_plan_whoever_declares_something():
+    """What is hashed says nothing of what only roles without labels are spared."""
+    scheme = SCHEME.model_dump(mode="json", by_alias=True)
+    scheme["dimensions"] = [d | {"of": ["counsel"]} for d in scheme["dimensions"]]
+    prompts = ActorPrompts(Templates(), type(SCHEME).model_validate(scheme)).speakers
+    planned = [p.answer.keys[0] == "plan" for p in prompts.samples]
+    assert planned == [False, True, False, True]
+
+
 @pytest.fixture(scope="module")
 def told_who_declares_nothing():
     """Return what the witness is asked where readers alone give labels, by what it is asked for."""
