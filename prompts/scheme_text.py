@@ -11,7 +11,7 @@ from typing import Final
 
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Label, Scheme
-from scenarios.schemes.vocabulary import label_list
+from scenarios.schemes.vocabulary import label_list, takes_none
 from scenarios.terms import LabelValue
 
 
@@ -171,9 +171,10 @@ def _form(dimension: Dimension) -> str:
         named = zip(dimension.point_values, dimension.anchors, strict=False)
         points = ", ".join(f"{round(point, 2):g} {anchor}" for point, anchor in named)
         return f"A number from {low:g} to {high:g}{f': {points}' if points else ''}."
+    of_none = "; an empty list where none does" if takes_none(dimension) else ""
     return {
         "ordinal": "One of these, from the lowest to the highest:",
-        "multi": "As many of these as apply, in one list; an empty list where none does:",
+        "multi": f"As many of these as apply, in one list{of_none}:",
     }.get(dimension.measurement, "One of these:")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompts.scheme_text import dimension_text, reader_text
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import Dimension, Label, Scheme
 from scenarios.schemes.registry import load_scheme
 
 
@@ -37,3 +37,12 @@ def test_the_points_of_a_scale_that_have_names_are_told_by_them():
     assert form.endswith("0.67 pleasant, 1 very pleasant.")
     nameless = cei.dimension("valence").model_copy(update={"anchors": ()})
     assert dimension_text(nameless).form == "A number from -1 to 1."
+
+
+def test_an_empty_list_is_offered_where_no_label_says_that_none_applies():
+    cues = Dimension(
+        id="cues", level="utterance", measurement="multi", question="Which?",
+        labels=(Label(id="tone", definition="t"), Label(id="none of them", definition="n")),
+    )  # fmt: skip
+    assert "empty" not in dimension_text(cues).form
+    assert "empty" in dimension_text(cues.model_copy(update={"labels": cues.labels[:1]})).form
