@@ -52,6 +52,13 @@ def test_no_word_of_question_and_answer_is_in_them():
         assert not {"INITIATOR", "RESPONDER", "deception"} & set(text.replace(",", " ").split())
 
 
+@pytest.mark.parametrize("name", ["witness", "reflect", "revise"])
+def test_a_contradiction_that_a_label_means_is_wanted_and_fits(name):
+    assert "caught out or a label of the line means that" in whole(questions()[name]).replace(
+        ",", ""
+    )
+
+
 def test_labels_that_do_not_go_together_are_refused_and_those_not_asked_for_left_out():
     form = questions()["witness"].answer
     answer = '{"plan": "", "utterance": "I heard it.", "move": "%s", "way": "%s", "ease": 4}'
