@@ -19,9 +19,10 @@ _DECEIVE = "欺骗"
 _LYING = re.compile(
     "我(?:们|們)?(?:一直|就是|只是|其实|其實|确实|確實|故意|存心|刚才|剛才|是|在|正|都|要|得|必须)*"
     "(?:骗|騙|欺骗|欺騙|误导|誤導)(?:了|着|过)?(?:您|你|大家)"
-    "(?!(?:们|們)?(?:干|做|作|图|有)(?:什么|啥|嘛|甚|好处))"
+    "(?!(?:们|們)?(?:(?:干|做|作|图|有)(?:什么|啥|嘛|甚|好处)|的话|的話|[，,]?我?就?(?:是小狗|天打)))"
 )
-"""'Why would I fool you' is no confession, with a question mark or without."""
+"""'Why would I fool you' is no confession, with a question mark or without, nor is an oath ('may I
+be struck if I fool you')."""
 _UNREAL = re.compile("(?:如果|要是|假如|难道|哪能|怎么会|怎麼會|以为我|说我|說我|怕我)")
 
 

@@ -48,6 +48,8 @@ def test_a_goal_that_is_named_as_ones_own_is_flagged_at_its_turn(stage, text):
         "我没骗您，我骗您干什么。",
         "我怎么会骗您？",
         "我要是骗您，天打雷劈。",
+        "我骗您的话，天打雷劈。",
+        "我骗您我是小狗。",
         "我的目的是卖车，他骗了我。",
     ],
 )
