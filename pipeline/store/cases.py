@@ -105,6 +105,11 @@ class CaseLog:
         rows = self._reader.execute("select distinct scenario, scenario_fingerprint from cases")
         return rows.fetchall()
 
+    def languages_used(self) -> list[str]:
+        """Return the codes of the languages that cases are in."""
+        rows = self._reader.execute("select distinct language from cases order by 1")
+        return [code for (code,) in rows]
+
 
 def case_values(c: Case) -> tuple[object, ...]:
     """Return the columns of a case."""

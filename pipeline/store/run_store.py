@@ -158,6 +158,10 @@ class RunStore(OpenDatabase):
         """Return id and fingerprint of every scenario that cases were made from."""
         return self._cases.scenarios_used()
 
+    def languages_used(self) -> list[str]:
+        """Return the codes of the languages that cases are in; what was imported may be in any."""
+        return self._cases.languages_used()
+
     async def finish(self, dialogue: Dialogue, epoch: int) -> None:
         """Store a dialogue, durable on return; see :meth:`DialogueLog.finish`."""
         await self._log.finish(dialogue, epoch)

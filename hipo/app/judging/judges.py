@@ -197,12 +197,21 @@ def _sendable(model: str, extra: Mapping[str, object]) -> dict[str, object]:
 
 
 def choose_panels(
-    recipe: Recipe, settings: VerificationSettings, arms: Sequence[ArmState]
+    recipe: Recipe,
+    settings: VerificationSettings,
+    arms: Sequence[ArmState],
+    spoken: Sequence[str] = (),
 ) -> Panels:
     """Return who judges each arm.
 
     Without any judge named, what ``offline/rules`` wrote is judged by ``offline/judge``, and
     anything else by its generator alone.
+
+    Args:
+        recipe: of the run, with prices and limits.
+        settings: who is wished for.
+        arms: whose dialogues are judged.
+        spoken: languages of dialogues there are; none: those that the recipe has played.
 
     Raises:
         UsageError: an unknown model, the generator as its own external judge, or one model twice.
@@ -232,7 +241,7 @@ def choose_panels(
         [juror.name for juror in external if juror.use is not None],
     )
     jurors = [juror for panel in panels.values() for juror in panel.jurors]
-    choosing.notes += _without_the_language(jurors, recipe.languages)
+    choosing.notes += _without_the_language(jurors, spoken or recipe.languages)
     return Panels(panels, tuple(dict.fromkeys(choosing.notes)))
 
 

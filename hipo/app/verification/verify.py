@@ -73,7 +73,8 @@ def make_ready(store: RunStore, overrides: VerificationOverrides) -> JudgingRead
     """
     material = load_material(store)
     recipe = overrides.over(material.recipe)
-    policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
+    arms, spoken = store.state().arms, store.languages_used()
+    policy, gates, panels = check_settings(recipe, material.scheme, arms, spoken)
     check_asked(overrides, panels)
     scenarios = material.scenarios.values()
     prompts = judge_prompts(
@@ -96,9 +97,15 @@ def judge_prompts(
 
 
 def check_settings(
-    recipe: Recipe, scheme: Scheme, arms: Sequence[ArmState]
+    recipe: Recipe, scheme: Scheme, arms: Sequence[ArmState], spoken: Sequence[str] = ()
 ) -> tuple[Policy, GateSettings, Panels]:
     """Return policy, thresholds and judges of a recipe.
+
+    Args:
+        recipe: that names them.
+        scheme: the labels.
+        arms: whose dialogues are judged.
+        spoken: languages of dialogues there are; none: those that the recipe has played.
 
     Raises:
         UsageError: something does not exist or does not fit together.
@@ -109,7 +116,7 @@ def check_settings(
     policy = load_policy(settings.policy)
     if settings.policy not in policy_names():  # those that ship speak of what not every scheme has
         policy.check_codes({*judge_codes(scheme), *GATES.shipped, *gates.plugin_gates})
-    panels = choose_panels(recipe, settings, arms)
+    panels = choose_panels(recipe, settings, arms, spoken)
     check_budget(recipe.budget_usd, panels.unpriced)
     return policy, gates, panels
 

@@ -56,3 +56,23 @@ def test_a_card_names_who_translated_and_who_has_read_it(
     assert judged.code == 0, judged.err
     note = "offline/judge does not know the language of dialogues in zh"
     assert [note in one for one in judged.data["notes"]].count(True) == 1
+
+
+def test_a_judge_is_told_not_to_know_the_language_of_imported_dialogues(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    said = {"initiator": "花怎么样了？", "responder": "花都很好，每天都浇水。"}
+    line = {
+        "language": "zh",
+        "background": "一位旅客回到家中，邻居负责浇花。",
+        "fact": "邻居在湖边住了十天，没有浇花。",
+        "messages": [{"role": role, "content": text} for role, text in said.items()],
+    }
+    (tmp_path / "said.jsonl").write_text(json.dumps(line))
+    assert hipo("import", "said.jsonl", "-o", "chats").code == 0
+    rules = ("--judge", "offline/judge", "--no-embeddings", "--format", "json")
+    judged = hipo("verify", "chats", *rules)
+    assert judged.code == 0, judged.err
+    told = [note for note in judged.data["notes"] if "does not know the language" in note]
+    assert len(told) == 1
+    assert "dialogues in zh:" in told[0]
