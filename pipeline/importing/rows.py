@@ -301,8 +301,8 @@ class ImportRow(_Lenient):
         flagged = [turn.role for turn in self.turns if turn.labelled]
         with_labels = [turn.role for turn in self.turns if turn.labels or turn.tactic]
         named = self.labelled or tuple(dict.fromkeys(flagged or with_labels))
-        known = (RESPONDER, *self.of_scheme)
-        return named or tuple(role for role in self.speakers if role in known)
+        of_scheme = tuple(role for role in self.speakers if role in self.of_scheme)
+        return named or of_scheme or tuple(role for role in self.speakers if role == RESPONDER)
 
     @property
     def kinds(self) -> tuple[TurnKind, ...]:

@@ -152,11 +152,12 @@ def test_of_a_scene_with_other_roles_the_scenario_says_whose_words_are_judged(wr
     assert [turn.labelled for turn in one.turns] == [True, False, True]
 
 
-def test_a_scheme_of_some_roles_says_whose_words_are_labelled(write, tmp_path):
-    said = [{"role": r, "content": r} for r in ("Persuader", "bystander", "Persuadee")]
+@pytest.mark.parametrize("other", ["bystander", "assistant"])
+def test_a_scheme_of_some_roles_says_whose_words_are_labelled(write, tmp_path, other):
+    said = [{"role": r, "content": r} for r in ("Persuader", other, "Persuadee")]
     (one,) = imported(write({"messages": said}), tmp_path / "run", scheme="face_acts")
     assert [turn.labelled for turn in one.turns] == [True, False, True]
-    told = {"messages": said, "labelled": ["Persuadee"], "of_scheme": ["bystander"]}
+    told = {"messages": said, "labelled": ["Persuadee"], "of_scheme": [other]}
     (one,) = imported(write(told), tmp_path / "other", scheme="face_acts")
     assert [turn.labelled for turn in one.turns] == [False, False, True]
 
