@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "3592f52ce72651f48100bd81588c438e5dc1f1304cba88a3b93c2cafe77ac647",
+        "a92db58430de1ab8e92cd7334f8b0ac520f2f515d794372a2c244545adaf5f68",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "d20298c8d2623fa61f82ba2e4b4ef25fd9e4959fd527b374d0d8c91fffd05c18",
+        "a249257ac220f536cd014e7a9aa7f1c2b3ac553e02fd2ce3db9ae8a54308eb1f",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "490c3565d883db26bc0325e0ba42911b3a5ded5126807f0e932f50696b39086c",
+        "6b05faf27a07ad2ff0451e91ee35748b6c3f6faa753897e01950a0d2542c299d",
     ),
 }
 

@@ -291,11 +291,11 @@ def test_few_vague_lines_are_sorry_for_being_vague() -> None:
     assert len(named) / len(lines) < 0.1
 
 
-def test_what_is_declared_is_mostly_said_after_what_is_told() -> None:
-    """'Off my list as of today: ...', 'Ticked off as of now: ...', forty times over."""
+def test_what_is_declared_is_said_before_what_is_told() -> None:
+    """'I'm at home of an evening, I hereby settle that': the first main clause states something."""
     for veracity in ("Quantity", LIE):
         lines = [line.rpartition("| ")[2] for line in listed("cores", veracity, "Declarations")]
-        assert sum(line.startswith("{") for line in lines) > len(lines) / 2
+        assert not [line for line in lines if line.startswith("{")]
         assert sum("as of" in line for line in lines) < len(lines) / 3
 
 
