@@ -107,7 +107,12 @@ def test_judging_window_after_window_says_once_what_it_says_and_loads_one_model(
 
 @asynccontextmanager
 async def workers_in_this_process(
-    driver: Driver, port: int, command: Sequence[str], count: int, notice: Callable[[str], None]
+    driver: Driver,
+    port: int,
+    command: Sequence[str],
+    count: int,
+    notice: Callable[[str], None],
+    leave_s: float,
 ) -> AsyncIterator[None]:
     """Stand in for processes, which would load a model of their own."""
     joining = [

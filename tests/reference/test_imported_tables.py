@@ -9,7 +9,6 @@ from tests.reference.commands import figures, statistics
 TABLES = {
     "cei": ("cei", "*.csv", "emotion"),
     "cobra": ("cobra", "*.csv", "commitment"),
-    "face_acts": ("intention", "*.jsonl", "face_act"),
 }
 
 
@@ -30,3 +29,12 @@ def test_a_run_made_of_released_tables_agrees_as_the_tables_do(name, tmp_path):
             assert found[key]["value"] == pytest.approx(expected[key]["value"]), key
         assert (dimension, "Cohen kappa") in found
         assert one["difficulty"][dimension] == other["difficulty"][dimension]
+
+
+def test_tables_of_one_annotator_agree_with_nobody_and_nor_does_their_run(tmp_path, capsys):
+    paths = list(map(str, sorted(reference_folder("intention").glob("*.jsonl"))))
+    assert run(["import", *paths, "--map", "face_acts", "-o", str(tmp_path / "run")]) == 0
+    for given in (paths, [str(tmp_path / "run")]):
+        read = ["--map", "face_acts"] if given is paths else []
+        assert run(["agreement", *given, *read]) == 2
+        assert "released is alone: agreement takes two annotators" in capsys.readouterr().err
