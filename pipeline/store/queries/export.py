@@ -93,10 +93,8 @@ _PEOPLE = f"""
         and not exists (select 1 from annotations l where l.source = {DECLARED_SOURCE}
             and l.dialogue = g.dialogue and l.turn = g.turn and l.dimension = g.dimension)
     order by g.pass, g.turn, g.position"""  # noqa: S608 - constants only
-_NO_TURNS: frozenset[int] = frozenset()
 _WHOLE = -1
 """Stands for the turn in labels of the dialogue as a whole."""
-_NOTHING: Mapping[str, LabelValue] = {}
 Readings = Mapping[str, tuple[LabelValue, ...]]
 """By dimension, the labels that people gave to one turn."""
 Wanted = Callable[[Case, str], bool]
@@ -224,18 +222,19 @@ class CorpusReader:
             )
             for seq, case, arm, verdict, config_epoch in page:
                 dialogue = Dialogue(case, arm, tuple(turns[seq]), config_epoch)
-                experts, settled = _NO_TURNS, _NOTHING
-                by_turn: DecidedLabels = {}
-                if adjudicated and seq in self._decided:
-                    by_turn = self._decided[seq]
-                    settled = by_turn.get(_WHOLE, _NOTHING)
-                    experts = frozenset(
-                        turn.index
-                        for turn in dialogue.turns
-                        if turn.tactic and turn.index in by_turn
-                    )
-                people = self._people.get(seq, {}) if adjudicated else {}
-                yield CorpusEntry(dialogue, verdict, experts, by_turn, settled, people)
+                yield self._entry(seq, dialogue, verdict, adjudicated=adjudicated)
+
+    def _entry(
+        self, seq: int, dialogue: Dialogue, verdict: Verdict | None, *, adjudicated: bool
+    ) -> CorpusEntry:
+        if not adjudicated:
+            return CorpusEntry(dialogue, verdict)
+        by_turn = self._decided.get(seq, {})
+        experts = frozenset(
+            turn.index for turn in dialogue.turns if turn.tactic and turn.index in by_turn
+        )
+        settled, people = by_turn.get(_WHOLE, {}), self._people.get(seq, {})
+        return CorpusEntry(dialogue, verdict, experts, by_turn, settled, people)
 
     def verdict_counts(self, kept: CorpusFilter) -> Counter[Verdict | None]:
         """Count the dialogues that pass by their newest verdict; None: nobody has decided."""
